@@ -26,7 +26,7 @@ constexpr std::size_t plenty = 1'000'000;         // requests to the source
 [[nodiscard]] tenure::affinity_options options_from(fuzz::input& from) {
     const std::uint8_t sizes = from.byte(), kinds = from.byte();
     tenure::affinity_options options;
-    options.alignment = std::size_t{8} << sizes % 4;
+    options.alignment = sizes >= 192 ? 4 : std::size_t{8} << sizes % 4;
     options.block_bytes = 64 * kibibyte << sizes / 4 % 6;
     options.max_retained_bytes = kinds % 2 == 0 ? tenure::max_object_bytes : 0;
     options.sizes = kinds / 2 % 2 == 0 ? tenure::size_on_free::optional : tenure::size_on_free::required;

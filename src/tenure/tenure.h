@@ -302,12 +302,14 @@ typedef struct tn_affinity_options {
     uint32_t size;
     uint32_t any_thread;           /**< not zero: any thread may use the group */
     tn_text name;                  /**< for reports; copied, up to 63 bytes */
-    uint64_t alignment;            /**< minimum alignment of every object: 8 to 1024 */
+    uint64_t alignment;            /**< minimum alignment of every object: 4 to 1024; default 8 */
     uint64_t block_bytes;          /**< bytes taken from the source at a time: 64 KiB to 1 GiB, a power of two */
     uint64_t max_retained_bytes;   /**< maximum of empty blocks to retain; UINT64_MAX: retain none */
     uint32_t sizes_required;       /**< not zero: every free must pass the size, and the group stores none */
     uint32_t split_by_size;        /**< not zero: each size up to 512 bytes gets its own pages */
     const tn_block_source* source; /**< NULL: pages of the system */
+    uint32_t huge_pages;           /**< not zero: pages of 2 MiB if the system has them; not with a `source` */
+    uint32_t reserved;
 } tn_affinity_options;
 
 /**
@@ -315,7 +317,25 @@ typedef struct tn_affinity_options {
  * thread may use the group but only one may use its source.
  */
 TN_API tn_affinity* tn_affinity_create(const tn_affinity_options* options);
+/** NULL is allowed. A ready-made group is reported as misuse and stays. */
 TN_API void tn_affinity_destroy(tn_affinity* group);
+
+/** The ready-made groups of the process, which C++ calls `affinities`. Any thread may use them. */
+typedef uint32_t tn_ready_made;
+#define TN_AFFINITY_OBJECTS 0u /**< objects that fit none of the others; at multiples of 8 */
+#define TN_AFFINITY_DATA 1u    /**< arrays and other data that nodes point to; at multiples of 16 */
+#define TN_AFFINITY_NODES 2u   /**< objects that a traversal visits; at multiples of 8 */
+#define TN_AFFINITY_PHYSICS 3u /**< objects of a physics engine; at multiples of 16 */
+
+/** A ready-made group: always the same one, created by its first use. NULL for any other number. */
+TN_API tn_affinity* tn_affinity_ready_made(tn_ready_made which);
+/**
+ * Configures a group anew, before its first object; no other thread may use it meanwhile. `options` may be NULL. The
+ * group keeps its name, a ready-made one its default alignment, and a group for any thread remains one. Returns
+ * TN_INVALID_ARGUMENT when an option is out of range or the source does not serve the group's threads, and
+ * TN_STILL_HELD when the group has an object or a block (tn_affinity_trim releases empty blocks).
+ */
+TN_API tn_status tn_affinity_configure(tn_affinity* group, const tn_affinity_options* options);
 TN_API void* tn_affinity_allocate(tn_affinity* group, size_t bytes, size_t alignment);
 /** Frees an object. Not for groups with `sizes_required`: use tn_affinity_deallocate_sized. */
 TN_API void tn_affinity_deallocate(tn_affinity* group, void* object);

@@ -398,6 +398,11 @@ TEST(affinity_environment, the_ready_made_groups_have_its_options) {
     EXPECT_EQ(sized.status, 0) << sized.output;
 }
 
+TEST(affinity_environment, at_an_alignment_of_four_objects_of_every_type_are_aligned) {
+    const support::outcome seen = support::run_again({{"TENURE_AFFINITY_ALIGNMENT", "4"}}, "affinity_objects.*");
+    EXPECT_EQ(seen.status, 0) << seen.output;
+}
+
 TEST(affinity_replacement, is_told_the_alignment_at_the_free_as_at_the_allocation) {
     struct seen {
         std::size_t allocated = 0, freed = 0;

@@ -158,11 +158,11 @@ TEST_P(affinity_bits_model, agrees_with_the_bits) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(granules, affinity_bits_model, testing::Values(8, 16, 64, 1024));
+INSTANTIATE_TEST_SUITE_P(granules, affinity_bits_model, testing::Values(4, 8, 16, 64, 1024));
 
 TEST(affinity_layout, no_size_of_block_has_bits_behind_its_front) {
     for (std::size_t bytes = affinity_page_bytes; bytes <= std::size_t{1} << 30; bytes *= 2) {
-        for (std::size_t granule = 8; granule <= 1024; granule *= 2) {
+        for (std::size_t granule = 4; granule <= 1024; granule *= 2) {
             const affinity_layout layout = affinity_layout::of(bytes, granule, true);
             const std::size_t words = layout.page_count * layout.words_per_page;
             EXPECT_GE(layout.free_offset, sizeof(affinity_block) + (layout.page_count - 1) * sizeof(affinity_page));

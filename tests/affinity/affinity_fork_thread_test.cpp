@@ -7,7 +7,10 @@
 #include <tenure/affinity/affinity_group.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <cstring>
+#include <thread>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -98,6 +101,51 @@ TEST_P(group_child, may_clear_the_group) {
         const bool is_good = object != nullptr && group.size() == 1 && group.valid();
         return (is_empty ? 0 : 1) + (is_good ? 0 : 2);
     });
+    EXPECT_EQ(answer, 0);
+}
+
+/// The group asks it while it is made. It then lets another thread fork, and waits a while for the child.
+class asked_source final : public tenure::block_source {
+public:
+    [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept override {
+        return tenure::page_source::process().acquire(bytes, alignment);
+    }
+    void release(void* block, std::size_t bytes) noexcept override {
+        tenure::page_source::process().release(block, bytes);
+    }
+    [[nodiscard]] tenure::sharing threads() const noexcept override { return tenure::sharing::any_thread; }
+    [[nodiscard]] std::size_t max_bytes() const noexcept override {
+        if (is_watched) {
+            is_asked = true;
+            is_asked.notify_all();
+            const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(300);
+            while (!has_forked && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+        }
+        return tenure::max_object_bytes;
+    }
+    mutable std::atomic<bool> is_watched{false}, is_asked{false}, has_forked{false};
+};
+
+TEST(group_while_configured, is_whole_in_a_child_of_that_moment) {
+    if (support::under_thread_sanitizer()) GTEST_SKIP() << "ThreadSanitizer follows no threads of a forked child";
+    asked_source source;
+    affinity_group group("configured", {.threads = tenure::sharing::any_thread}, source);
+    int answer = -1;
+    std::thread forking([&] {
+        source.is_asked.wait(false);
+        answer = support::answer_of_child([&] {
+            source.is_watched = false;
+            const bool is_new = group.alignment() == 64;
+            const auto* const first = static_cast<unsigned char*>(group.allocate(40));
+            const auto* const second = static_cast<unsigned char*>(group.allocate(40));
+            const bool is_placed = first != nullptr && second == first + 64;
+            return (is_new ? 0 : 1) + (is_placed ? 0 : 2) + (group.valid() ? 0 : 4);
+        });
+        source.has_forked = true;
+    });
+    source.is_watched = true;
+    EXPECT_TRUE(group.configure({.alignment = 64}, source));
+    forking.join();
     EXPECT_EQ(answer, 0);
 }
 

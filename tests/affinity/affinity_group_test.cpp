@@ -45,7 +45,7 @@ TEST_F(affinity_groups, nothing_is_taken_before_the_first_object) {
 }
 
 TEST_F(affinity_groups, every_alignment_is_kept) {
-    for (std::size_t of_group : {8u, 16u, 64u, 1024u}) {
+    for (std::size_t of_group : {4u, 8u, 16u, 64u, 1024u}) {
         for (page_layout layout : {page_layout::mixed, page_layout::by_size}) {
             affinity_options options;
             options.alignment = of_group;
@@ -53,7 +53,8 @@ TEST_F(affinity_groups, every_alignment_is_kept) {
             affinity_group group("aligned", options, source_);
             EXPECT_EQ(group.alignment(), of_group);
             support::ledger ledger;
-            for (std::size_t bytes : {0u, 1u, 8u, 12u, 56u, 100u, 500u, 513u, 5000u, 16'384u, 20'000u}) {
+            for (std::size_t bytes :
+                 {0u, 1u, 4u, 8u, 12u, 56u, 100u, 256u, 260u, 500u, 513u, 5000u, 16'384u, 20'000u}) {
                 for (std::size_t alignment = 1; alignment <= 8192; alignment *= 2) {
                     void* const object = group.allocate(bytes, alignment);
                     ASSERT_EQ(ledger.add(object, bytes, std::max(alignment, of_group)), "");
@@ -98,7 +99,7 @@ TEST_F(affinity_groups, zero_bytes_are_an_object_of_their_own) {
 
 TEST_F(affinity_groups, options_out_of_range_refuse_every_allocation) {
     std::vector<affinity_options> wrong;
-    for (std::size_t alignment : {0u, 1u, 2u, 4u, 3u, 24u, 2048u, 4096u}) wrong.push_back({.alignment = alignment});
+    for (std::size_t alignment : {0u, 1u, 2u, 3u, 5u, 24u, 2048u, 4096u}) wrong.push_back({.alignment = alignment});
     for (std::size_t bytes :
          {std::size_t{0}, 4 * kibibyte, 32 * kibibyte, 96 * kibibyte, 3 * mebibyte, 2048 * mebibyte, SIZE_MAX})
         wrong.push_back({.alignment = 8, .block_bytes = bytes});
@@ -120,7 +121,7 @@ TEST_F(affinity_groups, options_out_of_range_refuse_every_allocation) {
 
 TEST_F(affinity_groups, the_largest_and_the_smallest_block_serve) {
     for (std::size_t bytes : {64 * kibibyte, 128 * kibibyte, 1024 * mebibyte}) {
-        for (std::size_t alignment : {8u, 1024u}) {
+        for (std::size_t alignment : {4u, 8u, 1024u}) {
             affinity_group group("block", {.alignment = alignment, .block_bytes = bytes}, source_);
             void* const largest = take(group, affinity_group::max_in_block_bytes(), 4096);
             std::memset(largest, 1, affinity_group::max_in_block_bytes());
@@ -146,6 +147,23 @@ TEST_F(affinity_groups, together_sizes_lie_one_after_the_other_as_they_were_allo
         }
         EXPECT_LE(jumps, bytes_in_all / (64 * kibibyte) + 2) << "once a page";
         EXPECT_EQ(source_.live_bytes(), 2 * mebibyte);
+    }
+}
+
+TEST_F(affinity_groups, at_an_alignment_of_four_objects_of_twelve_bytes_take_twelve) {
+    for (page_layout layout : {page_layout::mixed, page_layout::by_size}) {
+        affinity_group group("fours", {.alignment = 4, .layout = layout}, source_);
+        const std::vector<unsigned char*> objects = take_many(group, 1000, 12);
+        for (std::size_t index = 1; index < 1000; ++index) ASSERT_EQ(objects[index] - objects[index - 1], 12);
+        unsigned char* const tiny = take(group, 1);
+        EXPECT_EQ(take(group, 2) - tiny, 4);
+        // An object that needs 8 gets it.
+        for (std::size_t bytes : {8u, 16u, 24u, 28u}) {
+            EXPECT_EQ(tenure::address_of(take(group, bytes, 8)) % 8, 0u) << bytes;
+        }
+        for (unsigned char* each : objects) group.deallocate(each);
+        EXPECT_TRUE(group.valid());
+        EXPECT_EQ(group.size(), 6u);
     }
 }
 
@@ -265,7 +283,7 @@ TEST_P(affinity_reuse, what_is_freed_in_any_order_is_all_there_again) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(options, affinity_reuse, testing::ValuesIn(every_option({8, 64})),
+INSTANTIATE_TEST_SUITE_P(options, affinity_reuse, testing::ValuesIn(every_option({4, 8, 64})),
                          [](const auto& each) { return name_of(each.param); });
 
 TEST_F(affinity_groups, freed_neighbours_are_one_piece_whatever_the_order) {

@@ -184,12 +184,12 @@ TEST_P(affinity_model, agrees_with_the_group) {
     support::expect_agreement(affinity_tests::name_of(GetParam()).c_str(), 400, replay);
 }
 
-INSTANTIATE_TEST_SUITE_P(options, affinity_model, testing::ValuesIn(affinity_tests::every_option({8, 16, 64})),
+INSTANTIATE_TEST_SUITE_P(options, affinity_model, testing::ValuesIn(affinity_tests::every_option({4, 8, 16, 64})),
                          [](const auto& each) { return affinity_tests::name_of(each.param); });
 
 /// Groups of any thread take the same paths under a lock; one thread at a time may use them as well.
 std::vector<affinity_options> shared_options() {
-    std::vector<affinity_options> all = affinity_tests::every_option({8});
+    std::vector<affinity_options> all = affinity_tests::every_option({4, 8});
     for (affinity_options& each : all) each.threads = tenure::sharing::any_thread;
     return all;
 }

@@ -34,7 +34,7 @@ protected:
     tenure::failing_source failing_{source_, SIZE_MAX};
 };
 
-INSTANTIATE_TEST_SUITE_P(options, affinity_refusal, testing::ValuesIn(every_option({8, 64})),
+INSTANTIATE_TEST_SUITE_P(options, affinity_refusal, testing::ValuesIn(every_option({4, 8, 64})),
                          [](const auto& each) { return name_of(each.param); });
 
 TEST_P(affinity_refusal, at_the_nth_request_changes_nothing_for_each_n) {

@@ -115,7 +115,7 @@ TEST_F(affinity_retention, as_many_empty_blocks_are_kept_as_the_option_says) {
 }
 
 TEST_F(affinity_retention, clear_frees_everything_and_keeps_the_pages) {
-    for (const affinity_options& options : every_option({8, 16})) {
+    for (const affinity_options& options : every_option({4, 8, 16})) {
         affinity_group group("cleared", options, source_);
         const auto fill = [&] {
             std::vector<unsigned char*> made;
@@ -140,7 +140,7 @@ TEST_F(affinity_retention, clear_frees_everything_and_keeps_the_pages) {
             EXPECT_EQ(std::set<void*>(again.begin(), again.end()), std::set<void*>(first.begin(), first.end()));
             EXPECT_EQ(group.size(), again.size());
             support::ledger ledger;
-            for (unsigned char* each : again) ASSERT_EQ(ledger.add(each, 24, 8), "");
+            for (unsigned char* each : again) ASSERT_EQ(ledger.add(each, 24, options.alignment), "");
             EXPECT_TRUE(group.valid());
         }
         EXPECT_EQ(source_.requests(), requests);

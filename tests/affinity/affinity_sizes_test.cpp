@@ -11,7 +11,7 @@ using tenure::detail::affinity_sizes;
 using tenure::detail::affinity_stream_count;
 
 constexpr std::size_t max_bytes = 16384;
-constexpr std::size_t granules[] = {8, 16, 64, 1024};
+constexpr std::size_t granules[] = {4, 8, 16, 64, 1024};
 
 TEST(affinity_sizes, mixed_sizes_are_rounded_to_granules_and_share_a_stream) {
     for (std::size_t granule : granules) {
@@ -31,8 +31,9 @@ TEST(affinity_sizes, a_stream_serves_one_size) {
             const affinity_sizes::entry entry = sizes.of(bytes);
             ASSERT_TRUE(entry.bytes >= bytes && entry.bytes % granule == 0) << bytes << " of " << granule;
             ASSERT_LT(entry.stream, affinity_stream_count);
-            ASSERT_TRUE(entry.stream == 0 || entry.stream * 8u == entry.bytes) << bytes << " of " << granule;
-            ASSERT_EQ(entry.stream == 0, entry.bytes > 512 || bytes > 512) << bytes << " of " << granule;
+            const std::size_t step = granule == 4 ? 4 : 8, largest = step * (affinity_stream_count - 1);
+            ASSERT_TRUE(entry.stream == 0 || entry.stream * step == entry.bytes) << bytes << " of " << granule;
+            ASSERT_EQ(entry.stream == 0, entry.bytes > largest || bytes > 512) << bytes << " of " << granule;
         }
     }
 }

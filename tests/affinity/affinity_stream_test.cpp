@@ -3,6 +3,9 @@
 
 #include <tenure/affinity/detail/affinity_stream.hpp>
 
+#include <functional>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include <tenure/base/counting_source.hpp>
@@ -67,12 +70,55 @@ TEST_F(streams_of_affinity, a_freed_run_grows_in_both_directions_and_closes_the_
     EXPECT_TRUE(extend(objects[4]));
     EXPECT_FALSE(extend(objects[0])); // adjacent to the older run
     EXPECT_TRUE(extend(objects[6]));
-    EXPECT_FALSE(begin(objects[0])); // there are two runs
     EXPECT_TRUE(extend(objects[3])); // joins them
     EXPECT_TRUE(extend(objects[0]));
     EXPECT_TRUE(stream_.contains_free(objects[0]) && stream_.contains_free(objects[6] + bytes - 1));
     EXPECT_FALSE(stream_.extent.contains(objects[6]) || stream_.contains_free(objects[7]));
     EXPECT_EQ(objects_in_pages(), 1u);
+}
+
+TEST_F(streams_of_affinity, a_few_more_runs_of_the_page_wait) {
+    unsigned char* objects[16];
+    for (unsigned char*& each : objects) each = take();
+    const std::size_t free_bytes = stream_.free_bytes();
+    for (std::size_t runs = 0; runs < 6; ++runs) EXPECT_TRUE(begin(objects[runs * 2]));
+    EXPECT_EQ(stream_.free_bytes(), free_bytes + 6 * bytes);
+    EXPECT_FALSE(begin(objects[14]));
+    stream_.flush_older(pages_);
+    EXPECT_TRUE(begin(objects[14]));
+    EXPECT_EQ(objects_in_pages(), 9u);
+}
+
+TEST_F(streams_of_affinity, no_run_waits_in_another_page) {
+    std::vector<unsigned char*> objects;
+    while (objects.size() < 5000) objects.push_back(take());
+    EXPECT_TRUE(begin(objects[10]) && begin(objects[4000]));
+    EXPECT_FALSE(begin(objects[4002])) << "the older run is in another page";
+    stream_.flush_older(pages_);
+    EXPECT_TRUE(begin(objects[4002]) && begin(objects[4004]) && begin(objects[12]));
+    EXPECT_FALSE(begin(objects[14])) << "the waiting run is in another page";
+    EXPECT_EQ(objects_in_pages(), 4995u);
+}
+
+/// Allocates a tree of four children per inner node, parents first, and frees it from its leaves.
+TEST_F(streams_of_affinity, a_tree_is_freed_without_a_flush) {
+    struct tree {
+        unsigned char* object = nullptr;
+        std::vector<tree> children;
+    };
+    const std::function<tree(int)> make = [&](int levels) {
+        tree made{take(), {}};
+        for (int child = 0; child < 4 && levels != 0; ++child) made.children.push_back(make(levels - 1));
+        return made;
+    };
+    bool is_flushed = false;
+    const std::function<void(const tree&)> destroy = [&](const tree& each) {
+        for (const tree& child : each.children) destroy(child);
+        if (!extend(each.object) && !begin(each.object)) is_flushed = true;
+    };
+    destroy(make(4)); // 341 nodes
+    EXPECT_FALSE(is_flushed);
+    EXPECT_EQ(objects_in_pages(), 0u);
 }
 
 TEST_F(streams_of_affinity, memory_that_is_free_in_the_stream_is_not_freed_again) {
@@ -114,15 +160,15 @@ TEST_F(streams_of_affinity, a_page_whose_runs_were_all_too_small_is_listed_by_th
 }
 
 TEST_F(streams_of_affinity, repair_changes_nothing_in_a_consistent_stream) {
-    unsigned char* objects[6];
+    unsigned char* objects[14];
     for (unsigned char*& each : objects) each = take();
-    for (std::size_t runs = 0; runs < 3; ++runs) {
+    for (std::size_t runs = 0; runs < 7; ++runs) {
         const std::size_t free_bytes = stream_.free_bytes();
         stream_.repair();
         EXPECT_EQ(stream_.free_bytes(), free_bytes);
-        EXPECT_EQ(begin(objects[runs * 2]), runs < 2);
+        EXPECT_EQ(begin(objects[runs * 2]), runs < 6);
     }
-    EXPECT_EQ(objects_in_pages(), 4u);
+    EXPECT_EQ(objects_in_pages(), 8u);
 }
 
 }

@@ -79,7 +79,7 @@ protected:
 };
 
 std::vector<affinity_options> shared_options() {
-    std::vector<affinity_options> all = every_option({8, 16});
+    std::vector<affinity_options> all = every_option({4, 8, 16});
     std::erase_if(
         all, [](const affinity_options& each) { return each.block_bytes > mebibyte && each.max_retained_bytes == 0; });
     for (affinity_options& each : all) each.threads = tenure::sharing::any_thread;

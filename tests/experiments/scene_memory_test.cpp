@@ -29,6 +29,8 @@ TEST(scene_memory, a_tree_needs_its_nodes_with_the_header_of_malloc) {
     EXPECT_EQ(size_of_part(with_levels(2), scene_part::groups).blocks, 26u) << "an inner node has an array";
     EXPECT_EQ(size_of_part(with_levels(3), scene_part::with_data).nodes, 21u) << "one level less";
     EXPECT_EQ(size_of_part(with_levels(3), scene_part::with_data).blocks, 4 * 21u);
+    EXPECT_EQ(size_of_part(with_levels(2), scene_part::threads).bytes, 2 * tree.bytes) << "a tree for each thread";
+    EXPECT_EQ(size_of_part(with_levels(3), scene_part::threads_with_data).nodes, 2 * 21u);
 }
 
 TEST(scene_memory, what_fits_is_the_limit_and_a_refusal_says_what_would_fit) {

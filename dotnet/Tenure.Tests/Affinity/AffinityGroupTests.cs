@@ -70,7 +70,7 @@ public sealed unsafe class AffinityGroupTests
     [Fact]
     public void options_and_arguments_out_of_range_are_refused()
     {
-        foreach (int alignment in (int[])[int.MinValue, -8, 0, 4, 12, 2048, int.MaxValue])
+        foreach (int alignment in (int[])[int.MinValue, -8, 0, 2, 12, 2048, int.MaxValue])
         {
             Assert.Throws<ArgumentOutOfRangeException>(() => new AffinityGroup(new AffinityGroupOptions { Alignment = alignment }));
         }
@@ -103,5 +103,57 @@ public sealed unsafe class AffinityGroupTests
         Assert.Throws<ObjectDisposedException>(() => group.Clear());
         Assert.Throws<ObjectDisposedException>(() => { group.Trim(); });
         Assert.Throws<ObjectDisposedException>(() => { _ = group.Stats; });
+        Assert.Throws<ObjectDisposedException>(() => group.Configure(new AffinityGroupOptions()));
+    }
+
+    [Fact]
+    public void ready_made_groups_serve_and_are_not_disposed()
+    {
+        foreach ((AffinityGroup group, string name, nuint alignment) in ((AffinityGroup, string, nuint)[])
+                 [(AffinityGroup.Objects, "objects", 8), (AffinityGroup.Data, "data", 16), (AffinityGroup.Nodes, "nodes", 8)])
+        {
+            Assert.Equal(name, group.Name);
+            ulong before = group.Stats.LiveCount;
+            ref Node node = ref group.Construct(new Node { Value = 7 });
+            void* other = group.Allocate(20);
+            Assert.Equal(0u, (nuint)other % alignment);
+            Assert.Contains(name, Assert.Throws<InvalidOperationException>(group.Dispose).Message, StringComparison.Ordinal);
+            Assert.Equal(7, node.Value);
+            Assert.Equal(before + 2, group.Stats.LiveCount);
+            group.Deallocate(other);
+            group.Free(ref node);
+            Assert.Equal(before, group.Stats.LiveCount);
+        }
+        Assert.Same(AffinityGroup.Nodes, AffinityGroup.Nodes);
+        Assert.NotSame(AffinityGroup.Nodes, AffinityGroup.Objects);
+    }
+
+    [Fact]
+    public void a_group_is_configured_before_its_first_object()
+    {
+        using var own = new AffinityGroup("own");
+        foreach (AffinityGroup group in (AffinityGroup[])[own, AffinityGroup.Physics])
+        {
+            group.Trim();
+            group.Configure(new AffinityGroupOptions { Alignment = 4, SizesRequired = true, SplitBySize = true, BlockBytes = 64 << 10 });
+            byte* first = (byte*)group.Allocate(12);
+            byte* second = (byte*)group.Allocate(12);
+            Assert.Equal(12, second - first);
+            Assert.Throws<InvalidOperationException>(() => group.Deallocate(first));
+            Assert.Contains(group.Name, Assert.Throws<InvalidOperationException>(() => group.Configure(new AffinityGroupOptions())).Message, StringComparison.Ordinal);
+            Assert.Throws<ArgumentOutOfRangeException>(() => group.Configure(new AffinityGroupOptions { Alignment = 2 }));
+            Assert.Throws<ArgumentNullException>(() => group.Configure(null!));
+            group.Deallocate(second, 12);
+            group.Deallocate(first, 12);
+            group.Trim();
+            group.Configure(new AffinityGroupOptions { HugePages = true });
+            void* block = group.Allocate(100);
+            group.Deallocate(block);
+            group.Trim();
+            group.Configure(new AffinityGroupOptions());
+        }
+        void* aligned = AffinityGroup.Physics.Allocate(20);
+        Assert.Equal(0u, (nuint)aligned % 16);
+        AffinityGroup.Physics.Deallocate(aligned);
     }
 }

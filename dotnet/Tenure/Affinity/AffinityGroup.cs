@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 
 using System;
-using System.Numerics;
 using System.Runtime.CompilerServices;
 
 namespace Tenure;
@@ -13,6 +12,8 @@ namespace Tenure;
 /// <para><b>Use it for</b> scene graphs, trees, meshes of small objects. Use one group per kind of traversal, so that
 /// objects that a traversal skips do not lie between objects that it visits. <b>Not for</b> many objects of one type:
 /// see <see cref="Pool{T}"/>; large objects or objects visited alone: see <see cref="Native"/>.</para>
+/// <para>Four groups of the process are ready-made, and shared with native code: <see cref="Objects"/>,
+/// <see cref="Data"/>, <see cref="Nodes"/>, <see cref="Physics"/>.</para>
 /// <para><b>Memory from</b> pages of the system, in naturally aligned blocks of 2 MiB, touched as they are used.
 /// <b>Cost</b> one native call, O(1). <b>Overhead</b> no header. One bit per 8 bytes, only in pages where
 /// objects were freed. Unless every free names the size, one more bit per 8 bytes: at most 4 bytes per object of up to
@@ -24,13 +25,10 @@ namespace Tenure;
 /// <para>The group frees its objects, even when the garbage collector finalizes a group that was not disposed. Keep the
 /// group reachable while its objects are used.</para>
 /// </remarks>
-public sealed unsafe class AffinityGroup : IDisposable
+public sealed unsafe partial class AffinityGroup : IDisposable
 {
-    private const int LeastBlockBytes = 64 << 10;
-    private const int MaxBlockBytes = 1 << 30;
-
-    private readonly OwnerHandle _owner;
-    private readonly bool _sizesRequired;
+    private readonly OwnerHandle? _owner; // null in a ready-made group
+    private bool _sizesRequired;
     private void* _group; // null after Dispose
 
     /// <summary>Initializes a group with default options.</summary>
@@ -51,32 +49,15 @@ public sealed unsafe class AffinityGroup : IDisposable
     /// version.</exception>
     public AffinityGroup(AffinityGroupOptions options)
     {
-        ArgumentNullException.ThrowIfNull(options);
-        if (options.Alignment is < 8 or > 1024 || !BitOperations.IsPow2(options.Alignment))
-        {
-            Throw.OutOfRange(nameof(options), options.Alignment, "The alignment must be a power of two from 8 to 1024.");
-        }
-        if (options.BlockBytes is < LeastBlockBytes or > MaxBlockBytes || !BitOperations.IsPow2(options.BlockBytes))
-        {
-            Throw.OutOfRange(nameof(options), options.BlockBytes, "The block size must be a power of two from 64 KiB to 1 GiB.");
-        }
+        Check(options);
         NativeLibraryCheck.Ensure();
         Name = options.Name ?? "";
         _sizesRequired = options.SizesRequired;
         using var name = new Utf8Text(Name, stackalloc byte[Utf8Text.StackBytes]);
         fixed (byte* text = name.Bytes)
         {
-            // In these settings, zero selects the default and the largest number means none.
-            var settings = new NativeAffinitySettings
-            {
-                AnyThread = options.AnyThread ? 1u : 0u,
-                Name = new NativeUtf8 { Data = text, Length = (ulong)name.Bytes.Length },
-                Alignment = (ulong)options.Alignment,
-                BlockBytes = (ulong)options.BlockBytes,
-                MaxRetainedBytes = options.MaxRetainedBytes is 0 ? ulong.MaxValue : options.MaxRetainedBytes ?? 0,
-                SizesRequired = options.SizesRequired ? 1u : 0u,
-                SplitBySize = options.SplitBySize ? 1u : 0u,
-            };
+            NativeAffinitySettings settings = SettingsOf(options);
+            settings.Name = new NativeUtf8 { Data = text, Length = (ulong)name.Bytes.Length };
             _group = NativeMethods.tn_affinity_create(&settings);
         }
         if (_group == null)
@@ -218,8 +199,14 @@ public sealed unsafe class AffinityGroup : IDisposable
 
     /// <summary>Returns all blocks to the system, including objects still allocated. A second call does nothing. No
     /// other thread may use the group during or after the call.</summary>
+    /// <exception cref="InvalidOperationException">The group is ready-made.</exception>
     public void Dispose()
     {
+        if (_owner is null)
+        {
+            throw new InvalidOperationException(
+                $"The affinity group \"{Name}\" is ready-made and lives as long as the process. Call Clear to free its objects, and Trim to return its memory.");
+        }
         _group = null;
         _owner.Dispose();
     }

@@ -19,6 +19,14 @@ internal static unsafe partial class NativeMethods
 
     [LibraryImport(Library)]
     [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
+    internal static partial void* tn_affinity_ready_made(uint which);
+
+    [LibraryImport(Library)]
+    [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
+    internal static partial int tn_affinity_configure(void* group, NativeAffinitySettings* options);
+
+    [LibraryImport(Library)]
+    [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
     internal static partial void* tn_affinity_allocate(void* group, nuint bytes, nuint alignment);
 
     [LibraryImport(Library)]

@@ -168,6 +168,8 @@ internal unsafe struct NativeAffinitySettings
     public uint SizesRequired;
     public uint SplitBySize;
     public void* Source;
+    public uint HugePages;
+    public uint Reserved;
 
     public NativeAffinitySettings()
     {

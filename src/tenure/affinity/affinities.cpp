@@ -38,7 +38,8 @@ affinity_group& detail::make_ready(ready_made_group which) noexcept {
     options.threads = sharing::any_thread;
     options.block_bytes = std::bit_floor(static_cast<std::size_t>(option_value(option::affinity_block_bytes)));
     const auto alignment = static_cast<std::size_t>(option_value(option::affinity_alignment));
-    options.alignment = alignment == 0 ? alignments[index] : std::bit_ceil(std::max<std::size_t>(alignment, 8));
+    options.alignment =
+        alignment == 0 ? alignments[index] : std::bit_ceil(std::max(alignment, detail::affinity_least_granule));
     if (option_value(option::affinity_by_size) != 0) options.layout = page_layout::by_size;
     if (option_value(option::affinity_size_required) != 0) options.sizes = size_on_free::required;
     page_source& source = option_value(option::affinity_huge_pages) != 0 ? huge_pages() : page_source::process();

@@ -69,7 +69,7 @@ public:
         return or_throw(Group().allocate(bytes, plain_alignment(bytes)));
     }
     TENURE_LOCAL static void* operator new[](std::size_t bytes) {
-        return or_throw(Group().allocate(bytes, plain_alignment(bytes)));
+        return or_throw(Group().allocate(bytes, array_alignment(bytes)));
     }
     TENURE_LOCAL static void* operator new(std::size_t bytes, std::align_val_t alignment) {
         return or_throw(Group().allocate(bytes, static_cast<std::size_t>(alignment)));
@@ -81,7 +81,7 @@ public:
         return Group().allocate(bytes, plain_alignment(bytes));
     }
     TENURE_LOCAL static void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept {
-        return Group().allocate(bytes, plain_alignment(bytes));
+        return Group().allocate(bytes, array_alignment(bytes));
     }
     TENURE_LOCAL static void* operator new(std::size_t bytes, std::align_val_t alignment,
                                            const std::nothrow_t&) noexcept {
@@ -138,9 +138,15 @@ protected:
     ~affinity_object() = default;
 
 private:
-    /// The alignment that a plain `new` may expect: types that need 16 have sizes that are multiples of 16.
+    /// The alignment that a plain `new` may expect: types that need 16 have sizes that are multiples of 16, and those
+    /// that need 8 multiples of 8. The group may have an alignment of 4.
     [[nodiscard]] static constexpr std::size_t plain_alignment(std::size_t bytes) noexcept {
-        return bytes % default_alignment == 0 ? default_alignment : 1;
+        if (bytes % default_alignment == 0) return default_alignment;
+        return bytes % 8 == 0 ? 8 : 1;
+    }
+    /// The same for an array, in front of which there may be its length.
+    [[nodiscard]] static constexpr std::size_t array_alignment(std::size_t bytes) noexcept {
+        return bytes % default_alignment == 0 ? default_alignment : 8;
     }
     [[nodiscard]] static void* or_throw(void* object) {
         if (object == nullptr) [[unlikely]]

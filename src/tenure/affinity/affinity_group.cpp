@@ -28,9 +28,9 @@ constexpr std::string_view freed_without_size_advice =
     "Pass the size at every free, or create the group with size_on_free::optional.";
 
 constexpr bool is_possible(const affinity_options& options) noexcept {
-    return is_power_of_two(options.alignment) && options.alignment >= 8 && options.alignment <= 1024 &&
-           is_power_of_two(options.block_bytes) && options.block_bytes >= affinity_page_bytes &&
-           options.block_bytes <= (std::size_t{1} << 30);
+    return is_power_of_two(options.alignment) && options.alignment >= detail::affinity_least_granule &&
+           options.alignment <= 1024 && is_power_of_two(options.block_bytes) &&
+           options.block_bytes >= affinity_page_bytes && options.block_bytes <= (std::size_t{1} << 30);
 }
 
 constexpr affinity_options possible(affinity_options options) noexcept {
@@ -106,9 +106,10 @@ constinit const platform::fork_steps affinity_group::fork_steps{
 };
 
 affinity_group::affinity_group(std::string_view name, affinity_options options, block_source& source) noexcept
-    : is_shared_(options.threads == sharing::any_thread), bits_(bits_for(possible(within(source, options)))),
-      sizes_(sizes_for(possible(within(source, options)))), options_(possible(within(source, options))), name_(name),
-      source_(source), fork_(platform::fork_order::objects, this, fork_steps),
+    : is_shared_(options.threads == sharing::any_thread), is_elsewhere_(passthrough_enabled(part::affinity)),
+      bits_(bits_for(possible(within(source, options)))), sizes_(sizes_for(possible(within(source, options)))),
+      options_(possible(within(source, options))), name_(name), source_(source),
+      fork_(platform::fork_order::objects, this, fork_steps),
       blocks_(bits_, source, options.max_retained_bytes, misuse_), pages_(bits_, blocks_, misuse_),
       is_passthrough_(passthrough_enabled(part::affinity)),
       is_invalid_(!is_possible(options) || (is_shared_ && source.threads() != sharing::any_thread)) {
@@ -234,15 +235,35 @@ bool affinity_group::refill(thread_part& mine, detail::affinity_stream& stream,
 
 void affinity_group::deallocate(void* object) noexcept {
     if (object == nullptr) return;
-    const bool is_elsewhere = functions_.deallocate != nullptr || is_passthrough_ || is_large(object, unknown_bytes, 1);
-    if (is_elsewhere || checks::caller) return deallocate_slow(object, unknown_bytes, 1);
+    if (is_elsewhere_ || checks::caller || is_large(object, unknown_bytes, 1))
+        return deallocate_slow(object, unknown_bytes, 1);
     const std::size_t bytes = bits_.object_bytes(object);
     if (bytes == 0) return report_misuse(freed_without_size, object, freed_without_size_advice);
     deallocate_in_block(static_cast<unsigned char*>(object),
                         {static_cast<std::uint16_t>(bytes), bits_.page_of(object).stream});
 }
 
+/// Frees a small object that is not adjacent to the memory that the thread freed last, when that needs no lock. Frees
+/// of trees come here once for each inner node. Returns   false, and changes nothing, for other objects and for
+/// nullptr.
+TENURE_ALWAYS_INLINE bool affinity_group::deallocate_apart(void* object, std::size_t bytes) noexcept {
+    thread_part* const mine = part_of_this_thread();
+    if (checks::caller || bytes > table_limit_bytes || mine == nullptr || is_elsewhere_) return false;
+    if (is_aligned(object, max_block_alignment)) return false; // nullptr, or perhaps large
+    const size_entry entry = sizes_.in_table(bytes);
+    auto* const begin = static_cast<unsigned char*>(object);
+    if (!mine->streams[entry.stream].rewind_or_begin_freed(bits_, begin, begin + entry.bytes)) return false;
+    mine->count(-1);
+    return true;
+}
+
 void affinity_group::deallocate_slow(void* object, std::size_t bytes, std::size_t alignment) noexcept {
+    if (deallocate_apart(object, bytes)) [[likely]]
+        return;
+    deallocate_rest(object, bytes, alignment);
+}
+
+void affinity_group::deallocate_rest(void* object, std::size_t bytes, std::size_t alignment) noexcept {
     if (object == nullptr) return;
     [[maybe_unused]] const detail::caller_release release("an object of an affinity group", object);
     if (functions_.deallocate != nullptr) {
@@ -391,8 +412,7 @@ bool affinity_group::valid() noexcept {
     }
     if (!found.is_complete) return true;
     const std::size_t expected = size();
-    const bool is_elsewhere = functions_.allocate != nullptr || is_passthrough_;
-    const std::size_t counted = found.objects + (is_elsewhere ? expected : large_.stats().live_count);
+    const std::size_t counted = found.objects + (is_elsewhere_ ? expected : large_.stats().live_count);
     return (counted > expected ? counted - expected : expected - counted) <= uncertain_objects_;
 }
 
@@ -412,6 +432,7 @@ bool affinity_group::configure(const affinity_options& options, block_source& so
     this->~affinity_group();
     ::new (this) affinity_group(name, wanted, source);
     functions_ = functions;
+    is_elsewhere_ = is_passthrough_ || functions.allocate != nullptr;
     return true;
 }
 
@@ -421,6 +442,7 @@ bool affinity_group::replace_with(const affinity_functions& functions) noexcept 
     const shared_lock lock(*this);
     release_parts();
     functions_ = functions;
+    is_elsewhere_ = is_passthrough_ || functions.allocate != nullptr;
     return true;
 }
 

@@ -12,8 +12,8 @@
 ///                blocks. Empty blocks beyond options.max_retained_bytes are returned at once. Objects larger than
 ///                max_in_block_bytes() come from a heap that belongs to the group.
 /// Cost           allocate and deallocate O(1): an add and a compare. A call that moves to another page of 64 KiB, or
-///                to another free run in a page, also processes up to 128 words of bits. Before allocate fails, it
-///                searches all pages that may have room. clear O(blocks), and it empties their bits.
+///                to another free run in a page, also processes up to 128 words of bits (256 at alignment 4). Before
+///                allocate fails, it searches all pages that may have room. clear O(blocks), and it empties their bits.
 /// Overhead       no header. Sizes are rounded up to the alignment. Free memory is recorded by one bit per 8 bytes,
 ///                only in pages where an object was freed. size_on_free::optional needs one more bit per 8 bytes: at
 ///                most 4 bytes per object up to 256 bytes, and 1.6 % above. No object crosses a page of 64 KiB; the
@@ -63,12 +63,13 @@ enum class size_on_free : std::uint8_t {
 /// How objects of different sizes are placed.
 enum class page_layout : std::uint8_t {
     mixed,   ///< one after the other, in allocation order
-    by_size, ///< each size up to 512 bytes has its own pages, where no object crosses a cache line without need
+    by_size, ///< each size up to 512 bytes (256 at alignment 4) has its own pages, where no object crosses a cache line
+             ///< without need
 };
 
 /// Group configuration.
 struct affinity_options {
-    std::size_t alignment = 8; ///< minimum alignment of every object: a power of two from 8 to 1024
+    std::size_t alignment = 8; ///< minimum alignment of every object: a power of two from 4 to 1024
     std::size_t block_bytes = std::size_t{2} << 20;    ///< of each block: a power of two, 64 KiB to 1 GiB
     std::size_t max_retained_bytes = max_object_bytes; ///< of empty blocks; blocks beyond it are released at once
     size_on_free sizes = size_on_free::optional;
@@ -173,9 +174,9 @@ private:
     using size_entry = detail::affinity_sizes::entry;
 
     static constexpr std::size_t table_limit_bytes = detail::affinity_table_limit_bytes;
-    static constexpr std::size_t least_alignment = 8;        // of every group; known at compile time
-    static constexpr std::size_t max_block_alignment = 4096; // larger alignments use the heap
-    static constexpr std::size_t unknown_bytes = SIZE_MAX;   // of a free without a size
+    static constexpr std::size_t least_alignment = detail::affinity_least_granule; // of every group
+    static constexpr std::size_t max_block_alignment = 4096;                       // larger alignments use the heap
+    static constexpr std::size_t unknown_bytes = SIZE_MAX;                         // of a free without a size
 
     [[nodiscard]] TENURE_LOCAL thread_part* part_of_this_thread() noexcept;
     [[nodiscard]] TENURE_LOCAL bool deallocate_adjacent(void* object, std::size_t bytes) noexcept;
@@ -186,6 +187,8 @@ private:
     void deallocate_in_block(unsigned char* object, size_entry entry) noexcept;
     void deallocate_checked(void* object, std::size_t bytes) noexcept;
     void deallocate_large(heap& large, void* object, std::size_t bytes, std::size_t alignment) noexcept;
+    [[nodiscard]] bool deallocate_apart(void* object, std::size_t bytes) noexcept;
+    TENURE_NOINLINE void deallocate_rest(void* object, std::size_t bytes, std::size_t alignment) noexcept;
     [[nodiscard]] bool is_large(const void* object, std::size_t bytes, std::size_t alignment) const noexcept;
 
     [[nodiscard]] thread_part& open_part() noexcept;
@@ -198,6 +201,8 @@ private:
 
     // First the fields that every call touches.
     bool is_shared_;
+    bool is_elsewhere_; // objects are malloc's, or those of replacement functions
+    platform::thread_slot slot_;
     detail::affinity_bits bits_;
     detail::affinity_sizes sizes_;
     thread_part own_; // the only thread's part, or that of threads without one
@@ -205,7 +210,6 @@ private:
     affinity_options options_;
     std::string_view name_;
     block_source& source_;
-    platform::thread_slot slot_;
     platform::fork_handler fork_;   // used by shared groups
     mutable platform::mutex mutex_; // guards everything up to pages_, in a shared group
     detail::misuse_log misuse_;     // reported after unlocking: the handler may query the group
@@ -234,8 +238,9 @@ inline void* affinity_group::allocate(std::size_t bytes, std::size_t alignment) 
         const size_entry entry = sizes_.in_table(bytes);
         detail::affinity_run& extent = mine->streams[entry.stream].extent;
         unsigned char* const object = extent.begin;
-        // An object that is aligned by chance is good enough. The slow path rejects values that are not powers of two.
-        const bool is_aligned = alignment <= least_alignment || alignment <= options_.alignment ||
+        // The address says whether it is aligned, by the group's alignment or by chance: that needs no load. The slow
+        // path rejects values that are not powers of two.
+        const bool is_aligned = alignment <= least_alignment ||
                                 (alignment <= max_block_alignment && (address_of(object) & (alignment - 1)) == 0);
         if (is_power_of_two(alignment) && is_aligned && entry.bytes <= static_cast<std::size_t>(extent.end - object))
             [[likely]] {

@@ -48,7 +48,7 @@ constexpr std::array<option_info, option_count> table{{
     {option::affinity_block_bytes, option_form::bytes, "affinity_block_bytes", "TENURE_AFFINITY_BLOCK", 2 * mebibyte,
      65'536, 1024 * mebibyte, "Bytes of a block of the ready-made affinity groups, rounded down to a power of two."},
     {option::affinity_alignment, option_form::count, "affinity_alignment", "TENURE_AFFINITY_ALIGNMENT", 0, 0, 1024,
-     "Minimum alignment of objects in the ready-made affinity groups, rounded up to a power of two from 8 on; 0: 8 or "
+     "Minimum alignment of objects in the ready-made affinity groups, rounded up to a power of two from 4 on; 0: 8 or "
      "16, as each group says."},
     {option::affinity_by_size, option_form::count, "affinity_by_size", "TENURE_AFFINITY_BY_SIZE", 0, 0, 1,
      "1: each size up to 512 bytes has its own pages in the ready-made affinity groups."},

@@ -3,45 +3,97 @@
 //
 // tenure.h: affinity groups.
 
+#include <atomic>
+#include <iterator>
+#include <new>
+
+#include <tenure/affinity/affinities.hpp>
 #include <tenure/affinity/affinity_group.hpp>
 #include <tenure/capi/detail/callback_source.hpp>
+#include <tenure/platform/fork_handler.hpp>
 
 using namespace tenure;
 
+/// A group and where its memory comes from. Two sources of C functions: configure() releases memory to one, and begins
+/// with the other.
 struct tn_affinity {
-    explicit tn_affinity(const tn_affinity_options& options) noexcept
-        : name(capi::view_of(options.name)), source(options.source),
-          value(name.view_or("(no name)"), translated(options), source.or_pages()) {}
+    tn_affinity(affinity_group& group, sharing sharing_of_group, std::size_t alignment) noexcept
+        : value(group), threads(sharing_of_group), default_alignment(alignment) {}
 
-    [[nodiscard]] static affinity_options translated(const tn_affinity_options& options) noexcept {
-        affinity_options wanted;
-        if (options.alignment != 0) wanted.alignment = static_cast<std::size_t>(options.alignment);
-        if (options.block_bytes != 0) wanted.block_bytes = static_cast<std::size_t>(options.block_bytes);
-        wanted.max_retained_bytes =
-            static_cast<std::size_t>(capi::or_default(options.max_retained_bytes, wanted.max_retained_bytes));
-        if (options.sizes_required != 0) wanted.sizes = size_on_free::required;
-        if (options.split_by_size != 0) wanted.layout = page_layout::by_size;
-        if (options.any_thread != 0) wanted.threads = sharing::any_thread;
-        return wanted;
-    }
-
-    capi::short_name name;
-    capi::callback_source source;
-    affinity_group value;
+    affinity_group& value;
+    sharing threads;
+    std::size_t default_alignment;
+    capi::callback_source sources[2]{capi::callback_source(nullptr), capi::callback_source(nullptr)};
+    std::size_t current = 0;
 };
 
 namespace {
 
+[[nodiscard]] affinity_options translated(const tn_affinity_options& options) noexcept {
+    affinity_options wanted;
+    if (options.alignment != 0) wanted.alignment = static_cast<std::size_t>(options.alignment);
+    if (options.block_bytes != 0) wanted.block_bytes = static_cast<std::size_t>(options.block_bytes);
+    wanted.max_retained_bytes =
+        static_cast<std::size_t>(capi::or_default(options.max_retained_bytes, wanted.max_retained_bytes));
+    if (options.sizes_required != 0) wanted.sizes = size_on_free::required;
+    if (options.split_by_size != 0) wanted.layout = page_layout::by_size;
+    if (options.any_thread != 0) wanted.threads = sharing::any_thread;
+    return wanted;
+}
+
 /// Whether the options are in the ranges of affinity_options. A group with others would fail every allocation.
-[[nodiscard]] bool is_possible(const tn_affinity_options& asked) noexcept {
-    const affinity_options wanted = tn_affinity::translated(asked);
+[[nodiscard]] bool is_possible(const tn_affinity_options& asked, sharing threads) noexcept {
+    if (!capi::callback_source::is_whole(asked.source)) return false;
+    const affinity_options wanted = translated(asked);
     constexpr std::size_t least_block = std::size_t{64} << 10, max_block = std::size_t{1} << 30;
-    const bool is_aligned = is_power_of_two(wanted.alignment) && wanted.alignment >= 8 && wanted.alignment <= 1024;
+    const bool is_aligned = is_power_of_two(wanted.alignment) && wanted.alignment >= 4 && wanted.alignment <= 1024;
     const bool is_block =
         is_power_of_two(wanted.block_bytes) && wanted.block_bytes >= least_block && wanted.block_bytes <= max_block;
     const tn_block_source source = capi::asked(asked.source);
-    const bool is_for_one = source.acquire != nullptr && source.any_thread == 0;
-    return is_aligned && is_block && !(asked.any_thread != 0 && is_for_one);
+    const bool is_of_caller = source.acquire != nullptr;
+    const bool is_for_one = is_of_caller && source.any_thread == 0;
+    const bool is_shared = threads == sharing::any_thread || wanted.threads == sharing::any_thread;
+    return is_aligned && is_block && !(is_shared && is_for_one) && !(is_of_caller && asked.huge_pages != 0);
+}
+
+/// Returns   the source that the options name: `callers` with the caller's functions, or the system's pages.
+[[nodiscard]] block_source& source_of(const tn_affinity_options& asked, capi::callback_source& callers) noexcept {
+    callers.set(asked.source);
+    static constinit page_source huge{page_size::huge};
+    if (asked.huge_pages != 0) return huge;
+    return callers.or_pages();
+}
+
+/// A group of the caller's.
+struct owned_group : tn_affinity {
+    explicit owned_group(const tn_affinity_options& options) noexcept
+        : tn_affinity(group, translated(options).threads, affinity_options{}.alignment),
+          name(capi::view_of(options.name)),
+          group(name.view_or("(no name)"), translated(options), source_of(options, sources[0])) {}
+
+    capi::short_name name;
+    affinity_group group;
+};
+
+struct handle_memory {
+    alignas(tn_affinity) unsigned char bytes[sizeof(tn_affinity)];
+};
+constinit handle_memory memory[4]{};
+constinit std::atomic<tn_affinity*> ready_made[4]{};
+
+[[nodiscard]] affinity_group& group_of(tn_ready_made which) noexcept {
+    switch (which) {
+    case TN_AFFINITY_DATA: return affinities::data();
+    case TN_AFFINITY_NODES: return affinities::nodes();
+    case TN_AFFINITY_PHYSICS: return affinities::physics();
+    default: return affinities::objects();
+    }
+}
+
+[[nodiscard]] bool is_ready_made(const tn_affinity* group) noexcept {
+    for (const auto& each : ready_made)
+        if (group != nullptr && each.load(std::memory_order_relaxed) == group) return true;
+    return false;
 }
 
 }
@@ -49,11 +101,38 @@ namespace {
 tn_affinity* tn_affinity_create(const tn_affinity_options* options) {
     if (!capi::is_sized(options)) return nullptr;
     const tn_affinity_options known = capi::asked(options);
-    const bool is_whole = capi::callback_source::is_whole(known.source);
-    return is_whole && is_possible(known) ? make<tn_affinity>(known) : nullptr;
+    return is_possible(known, sharing::one_thread) ? make<owned_group>(known) : nullptr;
 }
 
-void tn_affinity_destroy(tn_affinity* group) { destroy(group); }
+void tn_affinity_destroy(tn_affinity* group) {
+    if (is_ready_made(group))
+        return report_misuse("a ready-made affinity group cannot be destroyed", group,
+                             "It lives as long as the process. Call tn_affinity_clear to free its objects.");
+    destroy(static_cast<owned_group*>(group));
+}
+
+tn_affinity* tn_affinity_ready_made(tn_ready_made which) {
+    if (which >= std::size(ready_made)) return nullptr;
+    if (tn_affinity* const made = ready_made[which].load(std::memory_order_acquire)) return made;
+    affinity_group& group = group_of(which); // before the lock, which it takes as well
+    const platform::lock_guard lock(platform::making_mutex());
+    if (ready_made[which].load(std::memory_order_relaxed) == nullptr)
+        ready_made[which].store(new (memory[which].bytes) tn_affinity(group, sharing::any_thread, group.alignment()),
+                                std::memory_order_release);
+    return ready_made[which].load(std::memory_order_relaxed);
+}
+
+tn_status tn_affinity_configure(tn_affinity* group, const tn_affinity_options* options) {
+    if (!capi::is_sized(options)) return TN_INVALID_ARGUMENT;
+    tn_affinity_options known = capi::asked(options);
+    if (known.alignment == 0) known.alignment = group->default_alignment;
+    if (!is_possible(known, group->threads)) return TN_INVALID_ARGUMENT;
+    const std::size_t other = 1 - group->current;
+    if (!group->value.configure(translated(known), source_of(known, group->sources[other]))) return TN_STILL_HELD;
+    group->current = other;
+    if (known.any_thread != 0) group->threads = sharing::any_thread;
+    return TN_OK;
+}
 
 void* tn_affinity_allocate(tn_affinity* group, std::size_t bytes, std::size_t alignment) {
     return alignment == 0 ? group->value.allocate(bytes) : group->value.allocate(bytes, alignment);

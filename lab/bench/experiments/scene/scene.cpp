@@ -6,7 +6,7 @@
 ///
 /// Unfair would be: nodes without virtual functions and counted references, unlike real scene graphs; a single pass,
 /// after which no allocator has reused anything; huge pages for one row and not for another without saying so.
-/// It does not show: several threads, or a graph that changes a little in every frame.
+/// It does not show: threads that free each other's nodes, or a graph that changes a little in every frame.
 
 #include "bench/experiments/scene/scene.hpp"
 
@@ -31,9 +31,15 @@ constexpr std::array<option_spec, 5> options{{
     {"model-traversals", 1000, 100'000, 1, 10'000'000, "like --traversals, for a model"},
 }};
 
-constexpr std::array<part, 5> parts{{{"quads"}, {"groups"}, {"shared_ptr"}, {"quads with data"}, {"model"}}};
+constexpr std::array<part, 7> parts{{{"quads"},
+                                     {"groups"},
+                                     {"shared_ptr"},
+                                     {"quads with data"},
+                                     {"model"},
+                                     {"two threads"},
+                                     {"two threads with data"}}};
 
-constexpr std::array<std::string_view, 10> unfair{
+constexpr std::array<std::string_view, 11> unfair{
     "The trees are those of VulkanSceneGraph's vsggroups: a node of 24 bytes with a table of virtual functions, an "
     "atomic reference count and a pointer to auxiliary data; a quad contains four children (56 bytes), a group has "
     "a vector of them. A visitor walks them with two virtual calls per node. Code and nodes are the same for all "
@@ -46,6 +52,9 @@ constexpr std::array<std::string_view, 10> unfair{
     "kind is what a program could use without a library for it.",
     "A model's nodes are groups, and each mesh that a node shows is a child node with the mesh's data, at most 4 "
     "KiB of it; the copies of the grid share nothing.",
+    "Two threads: each makes, traverses and destroys a tree of its own, at the same time and in one memory. A time is "
+    "that of the slower thread, per node of its tree. Memories for one thread are left out, as are heaps per kind: "
+    "only the thread that made a mimalloc heap allocates from it.",
     "OpenSceneGraph has its own nodes and visitor, made and visited in the same order: its row is another scene "
     "graph, not another allocator.",
     "Between the passes all memory is freed node by node, and nothing is trimmed. Later passes are the median of "
@@ -70,9 +79,11 @@ constexpr input_spec model{
     std::uint64_t{1} << scene_part::model, read_model};
 
 // Memory is primary wherever it is measured, in every variant: times alone would hide the benefit of retaining memory.
-constexpr std::array<primary_figure, 6> primary{{{"create", "quads*"},
+constexpr std::array<primary_figure, 8> primary{{{"create", "quads*"},
                                                  {"traverse", "quads*"},
                                                  {"destroy", "quads*"},
+                                                 {"create", "two threads*"},
+                                                 {"destroy", "two threads*"},
                                                  {"drop all by one call", "quads*"},
                                                  {"peak"},
                                                  {"resident beyond the nodes"}}};

@@ -22,7 +22,10 @@ inline constexpr std::size_t groups = 1;
 inline constexpr std::size_t shared = 2;
 inline constexpr std::size_t with_data = 3;
 inline constexpr std::size_t model = 4; ///< from a file
-inline constexpr std::uint64_t all = 0b11111;
+inline constexpr std::size_t threads = 5;
+inline constexpr std::size_t threads_with_data = 6;
+inline constexpr std::uint64_t of_one_thread = 0b11111;
+inline constexpr std::uint64_t all = 0b1111111;
 }
 
 [[nodiscard]] library_peer openscenegraph_peer();

@@ -65,7 +65,7 @@ constexpr std::array<contestant, 2> all{{
      .role = contestant_role::peer,
      .peer = "mimalloc",
      .note = "mi_heap_malloc in a heap of mi_heap_new() for each kind, mi_free_size",
-     .parts = scene_part::all,
+     .parts = scene_part::of_one_thread,
      .run = run_scene<mimalloc_heaps>},
 }};
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "bench/experiments/scene/scene_model.hpp"
-#include "bench/experiments/scene/scene_workload.hpp"
+#include "bench/experiments/scene/scene_threads.hpp"
 #include "bench/harness/machine/memory.hpp"
 
 namespace tenure::lab {
@@ -40,6 +40,10 @@ scene_size quad_size(std::size_t levels, std::size_t inner, std::size_t outer, s
             within * inner + (all - within) * outer + all * per_node};
 }
 
+scene_size times(std::size_t trees, const scene_size& one) {
+    return {one.nodes * trees, one.blocks * trees, one.bytes * trees};
+}
+
 scene_size model_size(const parameters& options) {
     scene_size one{};
     for (const model_node& each : nodes_of_model(options.input())) {
@@ -51,8 +55,7 @@ scene_size model_size(const parameters& options) {
         one.blocks += 3;
         one.bytes += attached + in_malloc(each.data_bytes) + average_name;
     }
-    const std::size_t copies = options.size("grid") * options.size("grid");
-    return {one.nodes * copies, one.blocks * copies, one.bytes * copies};
+    return times(options.size("grid") * options.size("grid"), one);
 }
 
 std::string_view name_of(std::size_t part) { return scene_experiment.parts[part].name; }
@@ -90,6 +93,8 @@ scene_size size_of_part(const parameters& options, std::size_t part) {
         return quad_size(levels > 1 ? levels - 1 : levels, in_malloc(sizeof(nodes::quad_group)), leaf, 1,
                          attached + average_data + average_name, 3);
     }
+    case scene_part::threads: return times(scene_threads, size_of_part(options, scene_part::quads));
+    case scene_part::threads_with_data: return times(scene_threads, size_of_part(options, scene_part::with_data));
     default: return model_size(options);
     }
 }

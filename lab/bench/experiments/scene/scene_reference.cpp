@@ -78,7 +78,7 @@ constexpr std::array<contestant, 2> rows{{
      .role = contestant_role::reference,
      .type = type_name<bump_per_kind>(),
      .note = "a limit: one object after the other, and nothing is reused, so its later passes use new memory",
-     .parts = scene_part::all,
+     .parts = scene_part::of_one_thread,
      .run = run_scene<bump_per_kind>,
      .left_out = left_out_of_bumps},
     {.name = "bump per kind and size (huge pages)",
@@ -86,7 +86,7 @@ constexpr std::array<contestant, 2> rows{{
      .role = contestant_role::reference,
      .type = type_name<bump_per_size>(),
      .note = "a limit: the same with each size separate, in pages of 2 MiB, in as few cache lines as possible",
-     .parts = scene_part::all,
+     .parts = scene_part::of_one_thread,
      .run = run_scene<bump_per_size>,
      .left_out = left_out_of_bumps},
 }};

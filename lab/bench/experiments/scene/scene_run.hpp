@@ -6,6 +6,7 @@
 /// Runs a part of scene with a memory.
 
 #include "bench/experiments/scene/scene_model.hpp"
+#include "bench/experiments/scene/scene_threads.hpp"
 #include "bench/harness/stopwatch.hpp"
 
 namespace tenure::lab {
@@ -31,6 +32,8 @@ template<class Memory>
 void run_scene(const task& asked) {
     const std::size_t levels = asked.options.size("levels");
     const scene_plan plan{levels, nodes_of_tree(levels), asked.options.size("traversals")};
+    const std::size_t fewer = levels > 1 ? levels - 1 : levels;
+    const scene_plan plan_with_data{fewer, nodes_of_tree(fewer), plan.traversals};
     Memory::open();
     const block_owner owner = Memory::owner();
     switch (asked.part) {
@@ -43,11 +46,14 @@ void run_scene(const task& asked) {
     case scene_part::shared:
         return run_tree<shared_tree<Memory>>(asked, plan, fmt::format("shared_ptr, {} levels", levels), owner);
     case scene_part::model: return run_model<Memory>(asked, owner);
-    default: {
-        const std::size_t fewer = levels > 1 ? levels - 1 : levels;
-        return run_tree<data_tree<Memory>>(asked, {fewer, nodes_of_tree(fewer), plan.traversals},
-                                           fmt::format("quads with data, {} levels", fewer), owner);
-    }
+    case scene_part::threads:
+        return two_trees<quad_tree<Memory>>(asked, plan).run(fmt::format("two threads, {} levels", levels), owner);
+    case scene_part::threads_with_data:
+        return two_trees<data_tree<Memory>>(asked, plan_with_data)
+            .run(fmt::format("two threads with data, {} levels", fewer), owner);
+    default:
+        return run_tree<data_tree<Memory>>(asked, plan_with_data, fmt::format("quads with data, {} levels", fewer),
+                                           owner);
     }
 }
 

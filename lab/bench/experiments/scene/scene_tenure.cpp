@@ -90,14 +90,15 @@ struct ready_made {
 constexpr std::string_view type = "tenure::affinity_group";
 
 template<class Memory>
-constexpr contestant row(std::string_view name, std::string_view note) {
+constexpr contestant row(std::string_view name, std::string_view note,
+                         std::uint64_t parts = scene_part::of_one_thread) {
     return {.name = name,
             .how = route::inlined,
             .role = contestant_role::ours,
             .kind = "inlined",
             .type = type,
             .note = note,
-            .parts = scene_part::all,
+            .parts = parts,
             .run = run_scene<Memory>};
 }
 
@@ -110,9 +111,10 @@ constexpr std::array<contestant, 7> all{
     row<by_size_huge>("tenure affinity (by size and huge pages)", "the same in pages of 2 MiB, if the system has them"),
     row<mixed_optional>("tenure affinity (size optional)",
                         "like the first, and a free may omit the size; here every free passes it"),
-    row<any_thread>("tenure affinity (any thread)", "like the first, for any number of threads"),
+    row<any_thread>("tenure affinity (any thread)", "like the first, for any number of threads", scene_part::all),
     row<ready_made>("tenure affinities (ready-made)",
-                    "affinities::nodes(), data() and objects() with their defaults: any thread, size optional"),
+                    "affinities::nodes(), data() and objects() with their defaults: any thread, size optional",
+                    scene_part::all),
 };
 
 }

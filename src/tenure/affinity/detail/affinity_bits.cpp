@@ -26,7 +26,7 @@ std::size_t affinity_bits::largest_run_bytes(const affinity_page& page) const no
 
 std::size_t affinity_bits::object_bytes(const void* object) const noexcept {
     const affinity_page& page = page_of(object);
-    if (page.stream != 0) return std::size_t{page.stream} * 8;
+    if (page.stream != 0) return std::size_t{page.stream} << stream_shift;
     if (!has_starts) return 0;
     affinity_block* const block = block_of(object);
     const bit_word* const starts = start_bits(block);

@@ -82,7 +82,8 @@ public:
     std::size_t set_free(affinity_run run) const noexcept {
         std::size_t set_before = 0;
         for_each_word(free_bits(block_of(run.begin)), run, [&](bit_word& word, bit_word bits) {
-            set_before += count_bits(word & bits);
+            if ((word & bits) != 0) [[unlikely]] // without POPCNT, counting is a call
+                set_before += count_bits(word & bits);
             store(word, word | bits);
         });
         return set_before;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <new>
 
 #include <tenure/base/linked_list.hpp>
@@ -15,6 +16,8 @@
 namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
+
+constexpr std::size_t max_row_pages = 8; // 512 KiB: with more, traversals gain nothing
 
 constexpr std::uint64_t block_canary = 0xAFF1'2E0D'B10C'4A5E;
 
@@ -71,29 +74,76 @@ void affinity_blocks::release(affinity_block* block) noexcept {
 }
 
 void affinity_blocks::release_empty(affinity_block* block) noexcept {
-    for (std::size_t index = 0; index < block->touched_pages; ++index)
-        unlink(empty_, block->pages[bits_.first_page() + index]);
+    for (std::size_t index = 0; index < block->touched_pages; ++index) {
+        affinity_page& page = block->pages[bits_.first_page() + index];
+        if (page.state == page_state::empty) unlink(empty_, page);
+    }
+    for (affinity_page*& each : latest_)
+        if (each != nullptr && bits_.block_of(each) == block) each = nullptr;
     --empty_block_count_;
     release(block);
 }
 
-affinity_page* affinity_blocks::acquire_page() noexcept {
-    affinity_page* page = empty_;
-    if (page != nullptr) {
-        affinity_block* const block = bits_.block_of(page);
+affinity_page* affinity_blocks::acquire_page(std::size_t stream) noexcept {
+    affinity_page* page = next_page(stream);
+    if (page == nullptr && empty_ != nullptr) page = first_of_row(empty_);
+    if (page == nullptr) page = fresh_page(stream);
+    if (page == nullptr) page = page_set_aside();
+    if (page == nullptr) return nullptr;
+    affinity_block* const block = bits_.block_of(page);
+    if (block->empty_pages-- == block->touched_pages) --empty_block_count_;
+    if (page->state == page_state::empty) {
         unlink(empty_, *page);
-        if (block->empty_pages-- == block->touched_pages) --empty_block_count_;
     } else {
-        while (newest_ != nullptr && newest_->touched_pages == bits_.usable_pages()) newest_ = newest_->next;
-        if (newest_ == nullptr) newest_ = add();
-        if (newest_ == nullptr) return nullptr;
-        if (newest_->empty_pages == newest_->touched_pages) --empty_block_count_;
-        page = &newest_->pages[bits_.first_page() + newest_->touched_pages++];
         page->free_granules = 0;
         if constexpr (checks::caller) platform::poison(bits_.begin_of(*page), bits_.bytes_of(*page));
     }
+    latest_[stream] = page;
     peak_pages_ = std::max(peak_pages_, ++used_pages_);
     return page;
+}
+
+/// The page behind the one that the stream acquired last, if it is empty or set aside.
+affinity_page* affinity_blocks::next_page(std::size_t stream) const noexcept {
+    affinity_page* const latest = latest_[stream];
+    if (latest == nullptr) return nullptr;
+    const std::size_t next = bits_.index_of(*latest) + 1;
+    if (next >= bits_.first_page() + bits_.block_of(latest)->touched_pages) return nullptr;
+    return latest[1].is_used() ? nullptr : latest + 1;
+}
+
+/// The first of the empty pages directly before this one, so that a stream continues upwards: see next_page().
+affinity_page* affinity_blocks::first_of_row(affinity_page* page) const noexcept {
+    const affinity_page* const first = &bits_.block_of(page)->pages[bits_.first_page()];
+    for (std::size_t count = 1; count < max_row_pages && page != first && page[-1].state == page_state::empty; ++count)
+        --page;
+    return page;
+}
+
+/// A page that was not used before. Sets some behind it aside for the stream: as many as it has, up to a row.
+affinity_page* affinity_blocks::fresh_page(std::size_t stream) noexcept {
+    while (newest_ != nullptr && newest_->touched_pages == bits_.usable_pages()) newest_ = newest_->next;
+    if (newest_ == nullptr) newest_ = add();
+    if (newest_ == nullptr) return nullptr;
+    affinity_block& block = *newest_;
+    affinity_page* const page = &block.pages[bits_.first_page() + block.touched_pages];
+    std::size_t row = stream == 0 ? 1 : std::max<std::size_t>(fresh_counts_[stream], 1); // mixed pages follow anyway
+    row = std::min(row, bits_.usable_pages() - block.touched_pages);
+    fresh_counts_[stream] = static_cast<std::uint8_t>(std::min(fresh_counts_[stream] + row, max_row_pages));
+    block.touched_pages += row;
+    block.empty_pages += row;
+    return page;
+}
+
+/// A page that is set aside for any stream.
+affinity_page* affinity_blocks::page_set_aside() const noexcept {
+    for (affinity_block* block = first_; block != nullptr; block = block->next) {
+        for (std::size_t index = 0; block->empty_pages != 0 && index < block->touched_pages; ++index) {
+            affinity_page& page = block->pages[bits_.first_page() + index];
+            if (page.state == page_state::untouched) return &page;
+        }
+    }
+    return nullptr;
 }
 
 void affinity_blocks::release_page(affinity_page& page) noexcept {
@@ -120,6 +170,8 @@ void affinity_blocks::clear() noexcept {
     for (affinity_block* block = first_; block != nullptr; block = block->next)
         block->touched_pages = block->empty_pages = 0;
     empty_ = nullptr;
+    std::fill(std::begin(latest_), std::end(latest_), nullptr);
+    std::fill(std::begin(fresh_counts_), std::end(fresh_counts_), std::uint8_t{0});
     newest_ = first_;
     used_pages_ = 0;
     empty_block_count_ = block_count_;
@@ -176,16 +228,17 @@ void affinity_blocks::add_to(affinity_usage& usage) const noexcept {
 }
 
 bool affinity_blocks::valid(affinity_census& found) const noexcept {
-    std::size_t blocks = 0, empty_blocks = 0, used = 0, all_empty = 0, in_list = 0;
+    std::size_t blocks = 0, empty_blocks = 0, used = 0, all_empty = 0, set_aside = 0, in_list = 0;
     for (const affinity_block* block = first_; block != nullptr; block = block->next, ++blocks) {
         std::size_t empty_pages = 0;
         if (!is_intact(*block) || (block->next == nullptr) != (block == last_)) return false;
         for (std::size_t index = 0; index < block->touched_pages; ++index) {
             const affinity_page& page = block->pages[bits_.first_page() + index];
             if (!bits_.valid(page) || page.state == page_state::active) return false;
+            set_aside += std::size_t{page.state == page_state::untouched};
             found.objects += bits_.count_objects(page);
             found.is_complete = found.is_complete && (bits_.has_starts || page.stream != 0 || !page.is_used());
-            empty_pages += std::size_t{page.state == page_state::empty};
+            empty_pages += std::size_t{!page.is_used()};
             found.listed_pages += std::size_t{page.state == page_state::partial || page.state == page_state::measured};
         }
         if (empty_pages != block->empty_pages) return false;
@@ -193,8 +246,8 @@ bool affinity_blocks::valid(affinity_census& found) const noexcept {
         all_empty += empty_pages;
         used += block->touched_pages - empty_pages;
     }
-    return is_valid_list(empty_, page_state::empty, in_list) && in_list == all_empty && blocks == block_count_ &&
-           empty_blocks == empty_block_count_ && used == used_pages_;
+    return is_valid_list(empty_, page_state::empty, in_list) && in_list + set_aside == all_empty &&
+           blocks == block_count_ && empty_blocks == empty_block_count_ && used == used_pages_;
 }
 
 }

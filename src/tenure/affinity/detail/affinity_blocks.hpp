@@ -6,6 +6,7 @@
 /// The blocks that an affinity group has from its source, and their empty pages.
 
 #include <cstddef>
+#include <cstdint>
 
 #include <tenure/affinity/affinity_usage.hpp>
 #include <tenure/affinity/detail/affinity_bits.hpp>
@@ -34,9 +35,10 @@ public:
     affinity_blocks(const affinity_blocks&) = delete;
     affinity_blocks& operator=(const affinity_blocks&) = delete;
 
-    /// A page without objects, in no list, with all bits zero.
+    /// A page without objects, in no list, with all bits zero. Behind the stream's page before it if possible:
+    /// traversals in address order are faster when a size has several pages in a row, because processors prefetch.
     /// Returns   nullptr when the source fails.
-    [[nodiscard]] affinity_page* acquire_page() noexcept;
+    [[nodiscard]] affinity_page* acquire_page(std::size_t stream) noexcept;
     /// Requires  the whole page is free, and the page is in no list.
     void release_page(affinity_page& page) noexcept;
 
@@ -56,6 +58,10 @@ public:
     [[nodiscard]] bool valid(affinity_census& found) const noexcept;
 
 private:
+    [[nodiscard]] affinity_page* next_page(std::size_t stream) const noexcept;
+    [[nodiscard]] affinity_page* fresh_page(std::size_t stream) noexcept;
+    [[nodiscard]] affinity_page* page_set_aside() const noexcept;
+    [[nodiscard]] affinity_page* first_of_row(affinity_page* page) const noexcept;
     [[nodiscard]] affinity_block* add() noexcept;
     void release(affinity_block* block) noexcept;
     void release_empty(affinity_block* block) noexcept;
@@ -75,6 +81,8 @@ private:
     affinity_block* last_ = nullptr;
     affinity_block* newest_ = nullptr; ///< the first block that may have untouched pages
     affinity_page* empty_ = nullptr;
+    affinity_page* latest_[affinity_stream_count] = {};     ///< the page that each stream acquired last
+    std::uint8_t fresh_counts_[affinity_stream_count] = {}; ///< fresh pages of each stream, up to max_row_pages
     std::size_t block_count_ = 0;
     std::size_t empty_block_count_ = 0;
     std::size_t used_pages_ = 0;

@@ -7,7 +7,7 @@
 ///
 ///     block   | head | a record per page | free bits | start bits | page | page | page ...
 ///     page    64 KiB; no object crosses a page boundary
-///     granule the group's alignment, 8 bytes or more: sizes are rounded up to it, and each has its bits
+///     granule the group's alignment, 4 bytes or more: sizes are rounded up to it, and each has its bits
 
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@
 namespace tenure::inline TENURE_ABI::detail {
 
 enum class page_state : std::uint8_t {
-    untouched, ///< never used since the block was acquired or cleared
+    untouched, ///< never used since the block was acquired or cleared; perhaps set aside for a stream
     active,    ///< a thread's extents come from it
     full,      ///< in no list: has no free granule that a request could use
     partial,   ///< in the list of pages in which something was freed
@@ -52,32 +52,35 @@ struct affinity_block {
     affinity_block* next;
     affinity_block* previous;
     std::uint64_t canary;
-    std::size_t touched_pages; ///< pages in use so far, from the first usable one on
-    std::size_t empty_pages;   ///< the empty ones among them
+    std::size_t touched_pages; ///< pages used or set aside so far, from the first usable one on
+    std::size_t empty_pages;   ///< those of them that are empty or set aside
     affinity_page pages[1];    ///< as many as the layout has
 };
 
 constexpr std::size_t affinity_page_bytes = std::size_t{64} << 10;
 constexpr std::size_t affinity_table_limit_bytes = 512; ///< largest size in a group's table of sizes
-constexpr std::size_t affinity_stream_count = affinity_table_limit_bytes / 8 + 1;
+constexpr std::size_t affinity_stream_count = 65; ///< one for all sizes, and one for each size: see affinity_layout
+constexpr std::size_t affinity_least_granule = 4;
 
 /// Offsets and sizes within a block.
 struct affinity_layout {
     std::size_t block_bytes = 0;
     std::uint32_t granule_shift = 3;
-    bool has_starts = false; ///< whether blocks have start bits
+    std::uint32_t stream_shift = 3; ///< stream N of one size has objects of N << stream_shift bytes
+    bool has_starts = false;        ///< whether blocks have start bits
     std::size_t page_count = 0;
     std::size_t words_per_page = 0;
     std::size_t free_offset = 0;  ///< of the free bits, from the block's start
     std::size_t start_offset = 0; ///< of the start bits
     std::size_t front_bytes = 0;  ///< before the first usable byte
 
-    /// Requires  `block_bytes` is a power of two of at least one page; `granule` is a power of two from 8 to 1024.
+    /// Requires  `block_bytes` is a power of two of at least one page; `granule` is a power of two from 4 to 1024.
     [[nodiscard]] static constexpr affinity_layout of(std::size_t block_bytes, std::size_t granule,
                                                       bool has_starts) noexcept {
         affinity_layout made;
         made.block_bytes = block_bytes;
         made.granule_shift = static_cast<std::uint32_t>(lowest_bit(granule));
+        made.stream_shift = stream_shift_of(granule);
         made.has_starts = has_starts;
         made.page_count = block_bytes / affinity_page_bytes;
         made.words_per_page = affinity_page_bytes / granule / bits_per_word;
@@ -90,6 +93,10 @@ struct affinity_layout {
         return made;
     }
 
+    /// Sizes differ by 8 bytes from stream to stream, up to 512; where granules have 4 bytes, by 4, up to 256.
+    [[nodiscard]] static constexpr std::uint32_t stream_shift_of(std::size_t granule) noexcept {
+        return granule < 8 ? 2 : 3;
+    }
     [[nodiscard]] std::size_t granule_bytes() const noexcept { return std::size_t{1} << granule_shift; }
     /// The first page with enough room behind the front for any object, with its alignment.
     [[nodiscard]] std::size_t first_page() const noexcept {
@@ -145,7 +152,8 @@ struct affinity_layout {
     /// The granules that an object takes in pages of one size.
     /// Requires  `stream` is not zero.
     [[nodiscard]] std::size_t granules_per_object(std::size_t stream) const noexcept {
-        return stream * 8 < granule_bytes() ? 1 : stream * 8 >> granule_shift;
+        const std::size_t bytes = stream << stream_shift;
+        return bytes < granule_bytes() ? 1 : bytes >> granule_shift;
     }
 };
 

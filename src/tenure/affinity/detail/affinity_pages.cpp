@@ -68,7 +68,7 @@ void affinity_pages::free(affinity_run run) noexcept {
 }
 
 affinity_page* affinity_pages::acquire(std::size_t stream) noexcept {
-    affinity_page* const page = blocks_.acquire_page();
+    affinity_page* const page = blocks_.acquire_page(stream);
     if (page == nullptr) return nullptr;
     const std::size_t granules = bits_.bytes_of(*page) >> bits_.granule_shift;
     const std::size_t partial_object = stream == 0 ? 0 : granules % bits_.granules_per_object(stream);

@@ -55,7 +55,7 @@ public:
     [[nodiscard]] const affinity_bits& bits() const noexcept { return bits_; }
 
 private:
-    static constexpr std::size_t run_classes = 14; // by binary logarithm of a run's granules
+    static constexpr std::size_t run_classes = 15; // by binary logarithm of a run's granules
 
     [[nodiscard]] affinity_page*& list_of(const affinity_page& page) noexcept;
     void list(affinity_page& page, page_state state) noexcept;

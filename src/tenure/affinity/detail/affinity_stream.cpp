@@ -21,13 +21,14 @@ void free_run(affinity_pages& pages, affinity_run& run) noexcept {
 
 }
 
-// The order of the writes guarantees two things. While a gap is closed, the older run is inside the other. While a new
-// run begins, it has only one end. A half-written run is dropped.
+// The order of the writes guarantees two things. While a gap is closed, or a run is joined with another, it is inside
+// the other. While a new run begins, it has only one end. A half-written run is dropped.
 void affinity_stream::repair() noexcept {
-    if (freed_.begin == nullptr || freed_.end == nullptr) freed_ = {};
-    const bool is_whole = older_.begin != nullptr && older_.end != nullptr;
-    const bool is_inside = older_.begin >= freed_.begin && older_.end <= freed_.end;
-    if (!is_whole || is_inside) older_ = {};
+    const auto is_whole = [](affinity_run run) { return run.begin != nullptr && run.end != nullptr; };
+    const auto is_inside = [](affinity_run run, affinity_run of) { return run.begin >= of.begin && run.end <= of.end; };
+    const affinity_run newest = waiting_count_ == 0 ? affinity_run{} : waiting_[waiting_count_ - 1];
+    if (!is_whole(freed_) || is_inside(freed_, newest)) freed_ = {};
+    if (!is_whole(older_) || is_inside(older_, freed_) || is_inside(older_, newest)) older_ = {};
     if (freed_.begin == nullptr) freed_ = std::exchange(older_, {});
 }
 
@@ -136,7 +137,10 @@ void affinity_stream::set_extent(const affinity_bits& bits, affinity_run run) no
     bits.start_extent(run);
 }
 
-void affinity_stream::flush_older(affinity_pages& pages) noexcept { free_run(pages, older_); }
+void affinity_stream::flush_older(affinity_pages& pages) noexcept {
+    free_run(pages, older_);
+    while (waiting_count_ != 0) free_run(pages, waiting_[--waiting_count_]);
+}
 
 void affinity_stream::flush(affinity_pages& pages) noexcept {
     flush_older(pages);

@@ -19,8 +19,9 @@ namespace tenure::inline TENURE_ABI::detail {
 /// How many listed pages a refill may search before it acquires a page.
 enum class page_search : std::uint8_t { bounded, all };
 
-/// The memory in which a thread allocates one object after the other, and the two runs that it freed last. Two, because
-/// freeing a tree from its leaves leaves a gap for each inner node and closes it later.
+/// The memory in which a thread allocates one object after the other, and the runs that it freed last. Freeing a tree
+/// from its leaves leaves a gap for each inner node and closes it later: two runs are compared at every free, and a few
+/// more wait to be joined, one for each level of the tree. That saves a lock for most runs.
 ///
 /// Threads   functions with affinity_pages need the group's lock, in a shared group; the others only the stream's
 ///           thread.
@@ -28,7 +29,7 @@ enum class page_search : std::uint8_t { bounded, all };
 class alignas(cache_line_bytes) affinity_stream {
 public:
     /// `index` is zero for the stream of all sizes.
-    explicit affinity_stream(std::size_t index = 0) noexcept : index_(static_cast<std::uint16_t>(index)) {}
+    explicit affinity_stream(std::size_t index = 0) noexcept : index_(static_cast<std::uint8_t>(index)) {}
 
     affinity_run extent; ///< its free rest: objects are allocated from the beginning
 
@@ -39,11 +40,15 @@ public:
     /// Returns   false, and changes nothing, for any other object and for memory that is free in this stream.
     [[nodiscard]] bool rewind_or_begin_freed(const affinity_bits& bits, unsigned char* begin,
                                              unsigned char* end) noexcept;
-    /// Whether an address is in the extent, or in a freed run whose bits are not yet set.
+    /// Whether an address is in the extent, or in one of the two runs that were freed last.
     [[nodiscard]] bool contains_free(const void* at) const noexcept {
         return extent.contains(at) || freed_.contains(at) || older_.contains(at);
     }
-    [[nodiscard]] std::size_t free_bytes() const noexcept { return extent.bytes() + freed_.bytes() + older_.bytes(); }
+    [[nodiscard]] std::size_t free_bytes() const noexcept {
+        std::size_t sum = extent.bytes() + freed_.bytes() + older_.bytes();
+        for (unsigned each = 0; each < waiting_count_; ++each) sum += waiting_[each].bytes();
+        return sum;
+    }
 
     /// Allocates from the extent, with a gap if the alignment needs one.
     /// Returns   nullptr when the extent has no room.
@@ -54,7 +59,7 @@ public:
     /// Finds an extent with room in the group's pages.
     /// Returns   false when there is none.
     [[nodiscard]] bool refill(affinity_pages& pages, affinity_request wanted, page_search search) noexcept;
-    /// Frees the older of the two freed runs to its pages.
+    /// Frees all runs but the last to their pages.
     void flush_older(affinity_pages& pages) noexcept;
     /// Frees the rest of the extent. The next one is searched behind it.
     void end_extent(affinity_pages& pages) noexcept;
@@ -71,16 +76,22 @@ private:
     void set_extent(const affinity_bits& bits, affinity_run run) noexcept;
     [[nodiscard]] bool reuse_freed(affinity_pages& pages, affinity_request wanted) noexcept;
     [[nodiscard]] bool next_run(affinity_pages& pages, affinity_request wanted) noexcept;
+    [[nodiscard]] static bool join(affinity_run& to, affinity_run run) noexcept;
+    [[nodiscard]] bool let_older_wait() noexcept;
 
-    affinity_run freed_;                ///< freed last; its bits are not yet set
+    static constexpr unsigned max_waiting = 4;
+
+    affinity_run freed_;                ///< freed last; its bits are not yet set, nor are those of the others
     affinity_run older_;                ///< freed before it; empty while there is no other
     affinity_page* page_ = nullptr;     ///< the page that extents come from
     std::uint16_t scanned_ = 0;         ///< granules of it that were searched for runs
     std::uint16_t skipped_ = 0;         ///< granules in all runs that were too small
     std::uint16_t largest_skipped_ = 0; ///< granules in the largest of them
-    std::uint16_t index_;
+    std::uint8_t index_;
+    std::uint8_t waiting_count_ = 0;
+    affinity_run waiting_[max_waiting]; ///< freed before older_, in its page, the newest last
 };
-static_assert(sizeof(affinity_stream) == cache_line_bytes);
+static_assert(sizeof(affinity_stream) == 2 * cache_line_bytes);
 
 /// What a thread allocates from.
 struct affinity_part {
@@ -125,8 +136,42 @@ inline bool affinity_stream::extend_freed(unsigned char* begin, unsigned char* e
     return true;
 }
 
-inline bool affinity_stream::rewind_or_begin_freed(const affinity_bits& bits, unsigned char* begin,
-                                                   unsigned char* end) noexcept {
+/// Extends a run by an adjacent one.
+/// Returns   false, and changes nothing, for any other run.
+inline bool affinity_stream::join(affinity_run& to, affinity_run run) noexcept {
+    if (run.end == to.begin) {
+        to.begin = run.begin;
+    } else if (run.begin == to.end) {
+        to.end = run.end;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/// Empties older_ into the waiting runs. All of them begin in the page of the run freed last: they keep no other page.
+/// Returns   false, and changes nothing, when older_ begins in another page, or there is no room.
+inline bool affinity_stream::let_older_wait() noexcept {
+    affinity_run* const newest = waiting_count_ == 0 ? nullptr : &waiting_[waiting_count_ - 1];
+    const auto is_elsewhere = [this](affinity_run run) {
+        return (address_of(run.begin) ^ address_of(freed_.begin)) >= affinity_page_bytes;
+    };
+    if (is_elsewhere(older_) || (newest != nullptr && is_elsewhere(*newest))) return false;
+    if (newest == nullptr || !join(*newest, older_)) {
+        if (waiting_count_ == max_waiting) return false;
+        waiting_[waiting_count_] = older_;
+        std::atomic_signal_fence(std::memory_order_release); // see repair()
+        ++waiting_count_;
+    }
+    std::atomic_signal_fence(std::memory_order_release);
+    older_.begin = nullptr;
+    std::atomic_signal_fence(std::memory_order_release);
+    older_.end = nullptr;
+    return true;
+}
+
+TENURE_ALWAYS_INLINE bool affinity_stream::rewind_or_begin_freed(const affinity_bits& bits, unsigned char* begin,
+                                                                 unsigned char* end) noexcept {
     if (contains_free(begin)) return false;
     if (end == extent.begin && (address_of(end) & (affinity_page_bytes - 1)) != 0) {
         // Only inside the extent's page: at a page boundary the object may be in the page before. At the end of the
@@ -135,20 +180,19 @@ inline bool affinity_stream::rewind_or_begin_freed(const affinity_bits& bits, un
         extent.begin = begin;
         return true;
     }
-    if (older_.begin != nullptr) return false;
+    if (older_.begin != nullptr && !let_older_wait()) return false;
+    std::atomic_signal_fence(std::memory_order_release);
     // This order matters to the child of a fork: repair().
-    older_.begin = freed_.begin;
-    older_.end = freed_.end;
+    if (waiting_count_ == 0 || !join(waiting_[waiting_count_ - 1], freed_)) {
+        older_.begin = freed_.begin;
+        older_.end = freed_.end;
+    }
     std::atomic_signal_fence(std::memory_order_release);
     freed_.end = nullptr;
     std::atomic_signal_fence(std::memory_order_release);
     freed_.begin = begin;
     std::atomic_signal_fence(std::memory_order_release);
     freed_.end = end;
-    if (older_.begin == nullptr) return true;
-    // These bits are written when a third run begins; prefetch them now.
-    prefetch_for_write(&bits.page_of(older_.begin));
-    prefetch_for_write(&bits.free_word(older_.begin));
     return true;
 }
 

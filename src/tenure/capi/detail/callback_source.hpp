@@ -92,6 +92,9 @@ class callback_source final : public block_source {
 public:
     explicit callback_source(const tn_block_source* functions) noexcept : functions_(asked(functions)) {}
 
+    /// Requires  no block of the functions before is in use.
+    void set(const tn_block_source* functions) noexcept { functions_ = asked(functions); }
+
     [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept override {
         return functions_.acquire(functions_.context, bytes, alignment);
     }
