@@ -411,6 +411,16 @@ public sealed class Utf8BuilderTests
     }
 
     [Fact]
+    public void arrays_of_text_are_text()
+    {
+        var text = new Utf8Builder(new byte[40]);
+        text.Append("größer"u8.ToArray());
+        text.Append("ß".ToCharArray());
+        text.Append($"{"b"u8.ToArray()}{"c".ToCharArray()}{"d"u8}{"e".AsSpan()}");
+        Assert.Equal("größerßbcde", text.ToString());
+    }
+
+    [Fact]
     public void memory_behind_the_text_is_written_directly()
     {
         using var scope = TempScope.Begin();

@@ -335,12 +335,26 @@ internal readonly unsafe ref struct Utf8Sink
         }
     }
 
-    /// <summary>Appends a value that formats itself only as a managed string.</summary>
+    /// <summary>Appends an array of text, or a value that formats itself only as a managed string.</summary>
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private void AppendString<T>(T value, ReadOnlySpan<char> format, IFormatProvider? provider) =>
-        Append((value is IFormattable formattable
-            ? formattable.ToString(format.IsEmpty ? null : format.ToString(), provider)
-            : value?.ToString()).AsSpan());
+    private void AppendString<T>(T value, ReadOnlySpan<char> format, IFormatProvider? provider)
+    {
+        switch (value)
+        {
+            case byte[] utf8:
+                Append(utf8);
+                break;
+            case char[] text:
+                Append(text.AsSpan());
+                break;
+            case IFormattable formattable:
+                Append(formattable.ToString(format.IsEmpty ? null : format.ToString(), provider).AsSpan());
+                break;
+            default:
+                Append((value?.ToString()).AsSpan());
+                break;
+        }
+    }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
     private void AppendFixedByCall(double value, int digits)
