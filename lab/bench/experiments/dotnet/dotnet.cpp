@@ -71,12 +71,11 @@ constexpr std::array<std::string_view, 12> unfair{
     "other. Then a batch larger than a thread's cache is allocated whole and freed in the same order. Collections "
     "of the managed row happen within its times.",
     "An array: created, filled and freed; \"new pages\" is the first array of the process, \"again\" the median of "
-    "later "
-    "ones, which may reuse the memory of the one before, as Tenure's do; new T[] is zeroed by the collector within the "
-    "time, native memory is not; warm memory filled by the runtime's Span.Fill; multiplied in place, by "
-    "TensorPrimitives in the managed and NativeMemory rows and by VectorMultiply in ours. The default alignment is "
-    "16 bytes for NativeMemory.Alloc, 64 for our arrays and 8 for managed arrays; NativeMemory and SafeArray also "
-    "have a row with the other's alignment.",
+    "later ones, which may reuse the memory of the one before, as Tenure's do; new T[] is zeroed by the collector "
+    "within the time, native memory is not; warm memory filled by the runtime's Span.Fill; multiplied in place, by "
+    "TensorPrimitives in the managed and NativeMemory rows and by VectorMultiply in ours. The default alignment is 16 "
+    "bytes for NativeMemory.Alloc, 64 for our arrays and 8 for managed arrays; NativeMemory and SafeArray also have a "
+    "row with the other's alignment.",
     "Big blocks: a block of 64 MiB or more is freed at once, one of 90 000 bytes is kept; in one part both are "
     "written, in the other neither. A managed array is zeroed first; \"not zeroed\" is the array that is not. With "
     "nothing written, only the managed row touches its memory.",
@@ -86,10 +85,10 @@ constexpr std::array<std::string_view, 12> unfair{
     "PagedWriter's records use AppendFixed(value, 2), all others the format F2.",
     "Arithmetic: the same operations by TensorPrimitives (on managed arrays: \"managed\"; on Tenure's memory) and by "
     "VectorMaths. Managed arrays start at multiples of 8, so that vectors cross cache lines. The sums are not the "
-    "same: "
-    "VectorMaths adds integers in 64 bits and floating-point numbers in a fixed order.",
+    "same: VectorMaths adds integers in 64 bits and floating-point numbers in a fixed order.",
     "A huge array: memory that was written before is filled, in turn with a memset of the same pages. \"managed\" has "
-    "at most 2,147,483,591 elements, so the times are per element.",
+    "at most 2,147,483,591 elements, so the times are per element. \"create and fill\" depends on the host of a "
+    "virtual machine: pages that the machine has never used cost several times as much as others.",
     "The jemalloc row is the NativeMemory row in a process with jemalloc preloaded, where all code uses it as malloc.",
     "Memory is the process's maximum private memory, including the runtime's own, during the measured part; it is "
     "read before the proof allocates.",

@@ -20,6 +20,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/experiments/dotnet/dotnet.hpp"
+#include "bench/harness/machine/memory.hpp"
 
 namespace tenure::lab {
 
@@ -161,6 +162,14 @@ void run_try_write(const task& asked) { run_row(asked, "utf8-try-write", {}); }
 void run_utf8_builder(const task& asked) { run_row(asked, "utf8-builder", {}); }
 void run_paged_writer(const task& asked) { run_row(asked, "paged-writer", {}); }
 
+/// The huge array must fit into memory, beside the rest of the process.
+std::string_view left_out_of_part(const parameters& options, std::size_t part) {
+    if (part_of::bit(part) != part_of::huge) return {};
+    const auto needed = static_cast<std::size_t>(options["huge-elements"]) * sizeof(std::int32_t);
+    const std::size_t available = available_memory_bytes();
+    return needed <= available - available / 8 ? std::string_view{} : "the array does not fit in memory";
+}
+
 constexpr contestant row(std::string_view name, std::string_view type, std::uint64_t parts, void (*run)(const task&),
                          std::string_view peer = dotnet_name) {
     return {.name = name,
@@ -170,7 +179,8 @@ constexpr contestant row(std::string_view name, std::string_view type, std::uint
             .kind = ".NET",
             .type = type,
             .parts = parts,
-            .run = run};
+            .run = run,
+            .left_out = left_out_of_part};
 }
 
 constexpr contestant our_row(std::string_view name, std::string_view type, std::uint64_t parts,
