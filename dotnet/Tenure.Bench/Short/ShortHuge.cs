@@ -64,7 +64,6 @@ internal static unsafe class ShortHuge
             Compare(own.Begin, count, () => own.Fill(value), found);
             own.Free();
         }
-        ShortPart.AddPeak(ShortPart.Huge, found);
         ShortPart.Prove(row, found.Proof, () =>
         {
             if (managed is not null)
