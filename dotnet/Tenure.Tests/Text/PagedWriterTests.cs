@@ -232,7 +232,8 @@ public sealed class PagedWriterTests
         writer.Dispose();
         Assert.Throws<ObjectDisposedException>(() => writer.Reserve(1, 1, 1));
         Assert.Throws<ArgumentException>(() => new PagedWriter(Lifetime.Temp));
-        Assert.Throws<ArgumentOutOfRangeException>(() => Reserved().Reserve(1, 1 << 20, 1 << 20));
+        using var large = new PagedWriter();
+        Assert.Throws<ArgumentOutOfRangeException>(() => large.Reserve(1, 1 << 20, 1 << 20));
     }
 
     private sealed class Crowd : IPageRecords
