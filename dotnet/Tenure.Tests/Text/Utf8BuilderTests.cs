@@ -411,6 +411,37 @@ public sealed class Utf8BuilderTests
     }
 
     [Fact]
+    public void text_of_every_length_and_with_every_character_is_converted()
+    {
+        byte[] memory = new byte[400];
+        for (int length = 0; length <= 100; length++)
+        {
+            string ascii = string.Create(length, 0, static (to, _) =>
+            {
+                for (int i = 0; i < to.Length; i++)
+                {
+                    to[i] = (char)(i * 37 % 128);
+                }
+            });
+            Same(ascii, memory.AsSpan(0, length));
+            for (int at = 0; at < length; at++)
+            {
+                foreach (char other in "\u007f\u0080\u00ff\u0100\u8000\ud800\uff80")
+                {
+                    Same(ascii[..at] + other + ascii[(at + 1)..], memory);
+                }
+            }
+        }
+
+        static void Same(string words, Span<byte> memory)
+        {
+            var text = new Utf8Builder(memory);
+            text.Append(words);
+            Assert.True(text.Fits && text.WrittenSpan.SequenceEqual(Encoding.UTF8.GetBytes(words)), words);
+        }
+    }
+
+    [Fact]
     public void arrays_of_text_are_text()
     {
         var text = new Utf8Builder(new byte[40]);

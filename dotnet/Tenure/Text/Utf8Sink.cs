@@ -77,17 +77,12 @@ internal readonly unsafe ref struct Utf8Sink
     internal void Append(ReadOnlySpan<char> text)
     {
         Span<byte> room = Room;
-        if (Utf8.FromUtf16(text, room, out _, out int written) == OperationStatus.Done)
+        if (text.Length <= room.Length && AsciiText.TryNarrow(text, room))
         {
-            _state.Length += written;
+            _state.Length += text.Length;
             return;
         }
-        int needed = Encoding.UTF8.GetByteCount(text);
-        if (room.Length >= needed || MakeRoom(needed))
-        {
-            Utf8.FromUtf16(text, Room, out _, out written);
-            _state.Length += written;
-        }
+        AppendAny(text);
     }
 
     /// <summary>Appends a value as its type formats it.</summary>
@@ -251,6 +246,23 @@ internal readonly unsafe ref struct Utf8Sink
             _state.Block, (nuint)_state.Capacity, (nuint)capacity, (nuint)_state.Length, Native.DefaultAlignment, _state.Lifetime);
         _state.Capacity = capacity;
         _state.Limit = capacity;
+    }
+
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private void AppendAny(ReadOnlySpan<char> text)
+    {
+        Span<byte> room = Room;
+        if (Utf8.FromUtf16(text, room, out _, out int written) == OperationStatus.Done)
+        {
+            _state.Length += written;
+            return;
+        }
+        int needed = Encoding.UTF8.GetByteCount(text);
+        if (room.Length >= needed || MakeRoom(needed))
+        {
+            Utf8.FromUtf16(text, Room, out _, out written);
+            _state.Length += written;
+        }
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
