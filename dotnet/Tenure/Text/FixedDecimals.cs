@@ -14,8 +14,6 @@ internal static class FixedDecimals
     private const int MaxDigits = 9;
     private const ulong MaxScaled = 1_000_000_000_000_000_000; // far enough below 2^64 for the carry
 
-    private static ReadOnlySpan<uint> Powers => [1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000, 1_000_000_000];
-
     /// <summary>Writes the number.</summary>
     /// <returns>The number of bytes; -1 if there is not enough room, or if the number is too large, is not finite, or
     /// has more decimals than this method writes.</returns>
@@ -33,7 +31,7 @@ internal static class FixedDecimals
             return -1;
         }
         ulong significand = bits & ((1UL << 52) - 1) | (exponent != 0 ? 1UL << 52 : 0);
-        uint power = Powers[digits];
+        uint power = PowerOfTen(digits);
         if (!TryScale(significand, power, shift, out ulong scaled))
         {
             return -1;
@@ -62,6 +60,21 @@ internal static class FixedDecimals
         }
         return digits == 0 ? at : TryWriteDecimals(room, at, (uint)(scaled - whole * power), digits);
     }
+
+    /// <summary>Not a table: on .NET 8, one of numbers is a managed array each time.</summary>
+    private static uint PowerOfTen(int digits) => digits switch
+    {
+        0 => 1,
+        1 => 10,
+        2 => 100,
+        3 => 1000,
+        4 => 10_000,
+        5 => 100_000,
+        6 => 1_000_000,
+        7 => 10_000_000,
+        8 => 100_000_000,
+        _ => 1_000_000_000,
+    };
 
     private static int TryWriteDecimals(Span<byte> room, int at, uint decimals, int digits)
     {
