@@ -28,6 +28,11 @@ KEPT = {"started_at": "2026-11-23T10:00:00Z", "command": "tenure bench", "comple
         "experiments": [{"contestants": [{"name": "a", "reason": "/opt/lib/libmine.so: not found",
                                           "left_out": [{"part": "all", "reason": "/opt/lib/libmine.so is slow"}]},
                                          {"name": "b", "metrics": [{"samples": [1.5, None]}]}]}]}
+SUMMARY = {"started_at": "2026-11-23T10:00:00Z", "command": "tenure bench", "machine": MACHINE,
+           "experiments": [{"name": "heap", "rounds": 7, "contestants": [{"name": "ours"}, {"name": "theirs"}],
+                            "variants": [{"variant": "warm", "figures": [
+                                {"figure": ["alloc", "ns/op"], "values": [[1.5, 1, 2, 1], None]},
+                                {"figure": ["free", "ns/op"], "values": [[1234, 1, 2, 1], [3, 1, 2]]}]}]}]}
 PROGRAMS = {"started_at": "2026-11-23T10:00:00Z", "command": "real_programs", "rounds": 2, "machine": MACHINE,
             "programs": [{"program": "perl", "rows": [
                 {"malloc": "ours.so", "cpu_s": [1.0, 3.0], "peak_mib": 10},
@@ -52,6 +57,19 @@ class Figures(unittest.TestCase):
 
     def document(self, text):
         (self.root / "README.md").write_text(text)
+
+    def selected(self, rows, figures, experiment="heap"):
+        (self.root / "docs/results/summary.json").write_text(json.dumps(SUMMARY))
+        self.document(f'<!-- figures: select summary.json {experiment} "{rows}" "{figures}" -->\n<!-- /figures -->\n')
+        code, said, text = self.figures()
+        return [line for line in text.splitlines() if line.startswith("|")] if code == 0 else said
+
+    def test_select_shows_the_chosen_figures(self):
+        self.assertEqual(self.selected("theirs;ours", "free, warm;alloc, warm"), [
+            "| | free, warm, ns/op | alloc, warm, ns/op |", "| --- | --- | --- |", "| theirs | 3.00 | – |", "| ours | 1,234 | 1.50 |"])
+        self.assertEqual(self.selected("ours", "alloc, warm;nothing, cold"), [
+            "| | ours |", "| --- | --- |", "| alloc, warm, ns/op | 1.50 |", "| nothing, cold | – |"])
+        self.assertIn("no experiment", self.selected("ours", "alloc, warm", "nowhere"))
 
     def figures(self, *more):
         done = subprocess.run([sys.executable, SCRIPT, "--root", self.root, "--tenure", self.tenure, *more],

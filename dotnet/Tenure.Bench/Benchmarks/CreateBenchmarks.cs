@@ -24,7 +24,7 @@ public unsafe class CreateBenchmarks<T, TOwn> : CountedBenchmarks
     private const string Unwritten = "create, unwritten, and give up";
 
     /// <summary>A row.</summary>
-    [Benchmark(Baseline = true), BenchmarkCategory(Zeroed), Row(RowKind.Managed, "managed array")]
+    [Benchmark(Baseline = true), BenchmarkCategory(Zeroed), Row(RowKind.Managed, "managed array, zeroed by the collector")]
     public T[] ManagedZeroed() => new T[OfManaged];
 
     /// <summary>A row.</summary>

@@ -64,11 +64,11 @@ public unsafe class FragmentBenchmarks<T> : CountedBenchmarks
     internal static long Need(long rounds) => (2 * BigBytes(rounds)) + (rounds * SmallCount * sizeof(T));
 
     /// <summary>A row.</summary>
-    [Benchmark(Baseline = true), BenchmarkCategory(Article), Row(RowKind.Managed, "managed, small ones dropped")]
+    [Benchmark(Baseline = true), BenchmarkCategory(Article), Row(RowKind.Managed, "managed, zeroed, small ones dropped")]
     public void ManagedDropped() => RunManaged(Kept.No, Content.AsItComes);
 
     /// <summary>A row.</summary>
-    [Benchmark, BenchmarkCategory(Article), Row(RowKind.Managed, "managed, small ones kept")]
+    [Benchmark, BenchmarkCategory(Article), Row(RowKind.Managed, "managed, zeroed, small ones kept")]
     public void ManagedKept() => RunManaged(Kept.Yes, Content.AsItComes);
 
     /// <summary>A row.</summary>
@@ -76,7 +76,7 @@ public unsafe class FragmentBenchmarks<T> : CountedBenchmarks
     public void ManagedKeptUnwritten() => RunManaged(Kept.Yes, Content.NotZeroed);
 
     /// <summary>A row.</summary>
-    [Benchmark, BenchmarkCategory(Article), Row(RowKind.Managed, "managed, kept, compacted every 10 rounds")]
+    [Benchmark, BenchmarkCategory(Article), Row(RowKind.Managed, "managed, zeroed, kept, compacted every 10 rounds")]
     public void ManagedCompacted() => RunManaged(Kept.Compacted, Content.AsItComes);
 
     /// <summary>A row.</summary>
@@ -104,11 +104,11 @@ public unsafe class FragmentBenchmarks<T> : CountedBenchmarks
     public void JemallocKept() => RunSystem(Kept.Yes, Content.AsItComes);
 
     /// <summary>A row.</summary>
-    [Benchmark(Baseline = true), BenchmarkCategory(Written), Row(RowKind.Managed, "managed, small ones dropped")]
+    [Benchmark(Baseline = true), BenchmarkCategory(Written), Row(RowKind.Managed, "managed, zeroed, small ones dropped")]
     public void ManagedDroppedWritten() => RunManaged(Kept.No, Content.Written);
 
     /// <summary>A row.</summary>
-    [Benchmark, BenchmarkCategory(Written), Row(RowKind.Managed, "managed, small ones kept")]
+    [Benchmark, BenchmarkCategory(Written), Row(RowKind.Managed, "managed, zeroed, small ones kept")]
     public void ManagedKeptWritten() => RunManaged(Kept.Yes, Content.Written);
 
     /// <summary>A row.</summary>
@@ -116,7 +116,7 @@ public unsafe class FragmentBenchmarks<T> : CountedBenchmarks
     public void ManagedKeptUnzeroed() => RunManaged(Kept.Yes, Content.WrittenNotZeroed);
 
     /// <summary>A row.</summary>
-    [Benchmark, BenchmarkCategory(Written), Row(RowKind.Managed, "managed, kept, compacted every 10 rounds")]
+    [Benchmark, BenchmarkCategory(Written), Row(RowKind.Managed, "managed, zeroed, kept, compacted every 10 rounds")]
     public void ManagedCompactedWritten() => RunManaged(Kept.Compacted, Content.Written);
 
     /// <summary>A row.</summary>

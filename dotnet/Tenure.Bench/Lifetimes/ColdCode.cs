@@ -45,7 +45,7 @@ internal static class ColdCode
         else
         {
             Compile(typeof(NativeMemory));
-            Link(typeof(NativeMemory).Assembly.GetType("Interop+Sys"), "Malloc", "Free");
+            Link(typeof(NativeMemory).Assembly.GetType("Interop+Sys"), "Malloc", "Free", "AlignedAlloc", "AlignedFree");
         }
         Compile(typeof(T));
         Compile(typeof(LifetimeLoops<T>));

@@ -66,6 +66,19 @@ internal readonly unsafe struct SystemBlocks : ILifetimeBlocks
     }
 }
 
+internal readonly unsafe struct AlignedBlocks : ILifetimeBlocks
+{
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void* Allocate() => NativeMemory.AlignedAlloc(LifetimeRow.Bytes, BufferOptions.DefaultAlignment);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static void Deallocate(void* block) => NativeMemory.AlignedFree(block);
+
+    public static void EndBatch()
+    {
+    }
+}
+
 /// <summary>The measured loops. Each is compiled for one lifetime, so nothing else is between the clock and the
 /// calls.</summary>
 /// <remarks>

@@ -15,6 +15,7 @@ internal sealed record LifetimeRow(string Name, RowKind Kind, string Note)
         new("TempJob", RowKind.Tenure, "deallocate includes the end of the frame"),
         new("Persistent", RowKind.Tenure, ""),
         new("NativeMemory", RowKind.System, ""),
+        new("NativeMemory-aligned", RowKind.System, "NativeMemory.AlignedAlloc at multiples of 64"),
         new("jemalloc", RowKind.Jemalloc, "NativeMemory with jemalloc preloaded"),
         new("Managed", RowKind.Managed, "new byte[4], which the collector zeroes, as GC.AllocateUninitializedArray does below 2048 bytes; "
             + "deallocate is one collection of the youngest generation, forced after each batch"),
@@ -26,7 +27,7 @@ internal sealed record LifetimeRow(string Name, RowKind Kind, string Note)
         "Temp" => BlockOwner.Temp,
         "TempJob" => BlockOwner.TempJob,
         "Persistent" => BlockOwner.Heap,
-        "NativeMemory" => BlockOwner.CLibrary,
+        "NativeMemory" or "NativeMemory-aligned" => BlockOwner.CLibrary,
         "jemalloc" => BlockOwner.Jemalloc,
         _ => BlockOwner.Collector,
     };

@@ -70,6 +70,7 @@ internal static unsafe class LifetimeWorker
             "Temp" => Measure<TempBlocks>(row, count, first, passes, proof, beforeProof),
             "TempJob" => Measure<TempJobBlocks>(row, count, first, passes, proof, beforeProof),
             "Persistent" => Measure<PersistentBlocks>(row, count, first, passes, proof, beforeProof),
+            "NativeMemory-aligned" => Measure<AlignedBlocks>(row, count, first, passes, proof, beforeProof),
             "Managed" => MeasureManaged(count, first, passes, proof, beforeProof),
             _ => Measure<SystemBlocks>(row, count, first, passes, proof, beforeProof),
         };

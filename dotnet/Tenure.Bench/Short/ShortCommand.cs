@@ -21,18 +21,18 @@ internal static class ShortCommand
     {
         var part = new Option<string>("--part") { Required = true, HelpName = "PART", Description = string.Join(", ", ShortPart.Names) };
         var row = new Option<string>("--row") { Required = true, HelpName = "ROW", Description = string.Join(", ", ShortPart.Rows) };
-        var count = new Option<int>("--count")
+        var count = new Option<long>("--count")
         {
             HelpName = "N",
-            Description = "Number of blocks, elements, rounds or blocks per batch; 0 selects the default.",
-            DefaultValueFactory = static _ => 0,
+            Description = "Number of blocks, elements, rounds, blocks per batch, objects or bytes per array; 0 selects the default.",
+            DefaultValueFactory = static _ => 0L,
         };
         var command = new Command("short", "Measures one row once and prints JSON; used by `tenure bench dotnet`.") { part, row, count };
         command.SetAction(parsed => Run(parsed.GetRequiredValue(part), parsed.GetRequiredValue(row), parsed.GetValue(count)));
         root.Add(command);
     }
 
-    private static int Run(string part, string row, int count)
+    private static int Run(string part, string row, long count)
     {
         const string Read = "jembench short --help";
         if (!ShortPart.Names.Contains(part))

@@ -7,8 +7,8 @@ using System.Linq;
 
 namespace Tenure.Bench;
 
-/// <summary>The parts of the short form: small blocks, an array, big blocks with small blocks kept between them,
-/// pairs.</summary>
+/// <summary>The parts of the short form: small blocks, an array, big blocks with small blocks kept between them, pairs,
+/// text, arithmetic, a huge array.</summary>
 /// <remarks>
 /// Where memory is touched for the first time, writing within the time and writing outside it are separate parts,
 /// because a process touches memory for the first time only once.
@@ -21,27 +21,34 @@ internal static class ShortPart
     private const string Fragment = "fragment";
     private const string FragmentUnwritten = "fragment-unwritten";
     internal const string Pairs = "pairs";
+    internal const string Text = "text";
+    internal const string Kernels = "kernels";
+    internal const string Huge = "huge";
     private const int UsualBlocks = 1000;
     private const int UsualElements = 5_000_000;
     private const int UsualRounds = 10;
     private const int UsualBatch = 10_000;
+    private const int UsualObjects = 128 << 10;
+    private const int UsualKernelBytes = 64 << 20;
+    private const long UsualHuge = 200_000_000;
 
     /// <summary>The block size that prepares the code for big blocks: small, but beyond the sizes for which an
     /// allocator or the collector uses a different code path.</summary>
     private const long SettledStepBytes = 64;
     private const int SettledSmallBytes = 4096;
 
-    internal static string[] Names { get; } = [Blocks, BlocksWritten, Array, Fragment, FragmentUnwritten, Pairs];
+    internal static string[] Names { get; } = [Blocks, BlocksWritten, Array, Fragment, FragmentUnwritten, Pairs, Text, Kernels, Huge];
 
     internal static string[] Rows { get; } =
     [
         "managed", "managed-not-zeroed", "array-pool", "native-memory", "native-memory-at-64", "jemalloc", "temp", "temp-job",
-        "persistent", "persistent-without-size", "safe-array", "safe-array-at-16", "huge-array",
+        "persistent", "persistent-without-size", "safe-array", "safe-array-at-16", "safe-array-tensor", "huge-array",
+        "interpolated-string", "utf8-try-write", "utf8-builder", "paged-writer",
     ];
 
     internal static RowKind KindOf(string row) => row switch
     {
-        "managed" or "managed-not-zeroed" or "array-pool" => RowKind.Managed,
+        "managed" or "managed-not-zeroed" or "array-pool" or "interpolated-string" or "utf8-try-write" => RowKind.Managed,
         "native-memory" or "native-memory-at-64" => RowKind.System,
         "jemalloc" => RowKind.Jemalloc,
         _ => RowKind.Tenure,
@@ -56,8 +63,15 @@ internal static class ShortPart
         _ => BlockOwner.Heap,
     };
 
-    internal static void Measure(string part, string row, int count, ShortResult found)
+    internal static void Measure(string part, string row, long elements, ShortResult found)
     {
+        if (part == Huge)
+        {
+            Selection.Request = Request(Verb.Huge);
+            ShortHuge.Measure(row, elements == 0 ? UsualHuge : elements, found);
+            return;
+        }
+        int count = (int)long.Min(elements, int.MaxValue);
         switch (part)
         {
             case Blocks:
@@ -69,6 +83,12 @@ internal static class ShortPart
             case Array:
                 Selection.Request = Request(Verb.Safe);
                 ShortArray.Measure(row, count == 0 ? UsualElements : count, found);
+                break;
+            case Text:
+                ShortText.Measure(row, count == 0 ? UsualObjects : count, found);
+                break;
+            case Kernels:
+                ShortKernels.Measure(row, count == 0 ? UsualKernelBytes : count, found);
                 break;
             case Pairs:
                 ShortPairs.Measure(row, count == 0 ? UsualBatch : count, found);
@@ -115,6 +135,7 @@ internal static class ShortPart
             "persistent" => "Persistent",
             "managed" => "Managed",
             "native-memory" => "NativeMemory",
+            "native-memory-at-64" => "NativeMemory-aligned",
             "jemalloc" => "jemalloc",
             _ => "",
         };

@@ -204,6 +204,17 @@ public sealed class BenchMeasurementTests
     [InlineData("pairs", "persistent")]
     [InlineData("pairs", "persistent-without-size")]
     [InlineData("pairs", "array-pool")]
+    [InlineData("blocks", "native-memory-at-64")]
+    [InlineData("text", "managed")]
+    [InlineData("text", "interpolated-string")]
+    [InlineData("text", "utf8-try-write")]
+    [InlineData("text", "utf8-builder")]
+    [InlineData("text", "paged-writer")]
+    [InlineData("kernels", "managed")]
+    [InlineData("kernels", "safe-array-tensor")]
+    [InlineData("kernels", "safe-array")]
+    [InlineData("huge", "managed")]
+    [InlineData("huge", "huge-array")]
     public void the_short_form_answers_with_figures(string part, string row)
     {
         BenchTool said = BenchTool.Run("short", "--part", part, "--row", row, "--count", part.StartsWith("fragment", StringComparison.Ordinal) ? "1" : "1000");

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 using System;
+using System.IO;
+using System.Threading.Tasks;
 using Xunit;
 
 namespace Tenure.Tests;
@@ -60,5 +62,35 @@ public sealed class ReadmeExample
         TempList<int> hits = scope.CreateList<int>(); // Temp: it cannot leave the scope
         hits.Add(names[0]);
         Assert.Equal((1, 42L), (hits[0], results[0]));
+    }
+
+    [Fact]
+    public void text_of_a_scope()
+    {
+        using var scope = TempScope.Begin();
+        Utf8Builder line = scope.CreateUtf8Builder(); // grows in Temp; freed with the scope
+        line.Append($"lap {12}: {TimeSpan.FromSeconds(93)} ");
+        line.AppendFixed(93.0625, 2); // what printf writes for "%.2f"
+        line.WriteTo(Stream.Null);
+        Assert.Equal("lap 12: 00:01:33 93.06", line.ToString());
+    }
+
+    private sealed class Monsters : IPageRecords
+    {
+        public void Write(ref Utf8Builder text, int page, int index)
+        {
+            text.Append(index % 2 == 0 ? 'y' : 'n');
+            text.AppendFixed(page + index / 8f, 2);
+        }
+    }
+
+    [Fact]
+    public void records_of_many_objects()
+    {
+        using var writer = new PagedWriter();
+        writer.Reserve(pages: 1024, objectsPerPage: 1024, bytesPerObject: 16);
+        bool isWritten = writer.Write(1024 * 1024, new Monsters(), static (pages, body) => Parallel.For(0, pages, body));
+        writer.WriteTo(Stream.Null); // page by page; CopyTo copies them into one span
+        Assert.True(isWritten && writer.Page(3)[..10].SequenceEqual("y3.00n3.12"u8));
     }
 }

@@ -39,6 +39,7 @@ public sealed class NativeStructuresTests
         ["tn_tag_usage"] = typeof(NativeTagUsage),
         ["tn_stats"] = typeof(NativeStats),
         ["tn_option_info"] = typeof(NativeOptionInfo),
+        ["tn_text_writer"] = typeof(NativeTextWriter),
     };
 
     private static string LayoutFile => Path.Combine(Metadata("SourceFolder"), "..", "tests", "consumers", "c", "layout.c");

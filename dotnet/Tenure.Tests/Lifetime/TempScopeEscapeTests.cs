@@ -26,8 +26,13 @@ public sealed class TempScopeEscapeTests
                 TempChunkedList<int> chunks = Chunks(in scope);
                 ref int kept = ref chunks.Add(2);
                 foreach (ref int each in list) each += kept;
+                Utf8Builder text = scope.CreateUtf8Builder(), few = new(stackalloc byte[20]);
+                using var held = new Utf8Builder(Lifetime.TempJob);
+                text.Append($"{half.Length} {few.WrittenSpan}"); few.Append($"{text.WrittenSpan}"); held.Append($"{1,5:D}");
+                Say(ref text); Say(ref few);
                 return Add(half) + Add(scope.AllocateZeroed<int>(3)) + Add(list.AsSpan()) + first;
             }
+            static void Say(ref Utf8Builder text) => text.Append($"sum {text.Length}");
             static void Append(TempList<int> list) => list.Add(1);
             static TempChunkedList<int> Chunks(in TempScope scope) => scope.CreateChunkedList<int>();
             static int Add(ReadOnlySpan<int> numbers) { int sum = 0; foreach (int each in numbers) sum += each; return sum; }
@@ -55,6 +60,11 @@ public sealed class TempScopeEscapeTests
     [InlineData("Span<int> Out() { using var scope = TempScope.Begin(); return scope.CreateChunkedList<int>().Chunk(0); }")]
     [InlineData("Func<int> Out() { using var scope = TempScope.Begin(); var list = scope.CreateList<int>(); return () => list.Count; }")]
     [InlineData("TempList<int> Out(TempScope scope) => scope.CreateList<int>();")]
+    [InlineData("Utf8Builder Out() { using var scope = TempScope.Begin(); return scope.CreateUtf8Builder(); }")]
+    [InlineData("void Out(ref Utf8Builder to) { using var scope = TempScope.Begin(); to = scope.CreateUtf8Builder(); }")]
+    [InlineData("ReadOnlySpan<byte> Out() { using var scope = TempScope.Begin(); Utf8Builder text = scope.CreateUtf8Builder(); return text.WrittenSpan; }")]
+    [InlineData("Span<byte> Out() { using var scope = TempScope.Begin(); Utf8Builder text = scope.CreateUtf8Builder(); return text.GetSpan(9); }")]
+    [InlineData("Utf8Builder Out() { Utf8Builder text = new(stackalloc byte[9]); text.Append($\"{1}\"); return text; }")]
     [InlineData("async System.Threading.Tasks.Task Out() { using var scope = TempScope.Begin(); await System.Threading.Tasks.Task.Yield(); scope.Dispose(); }")]
     public void a_span_that_would_leave_its_scope_does_not_compile(string method)
     {

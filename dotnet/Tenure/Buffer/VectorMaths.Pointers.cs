@@ -15,11 +15,7 @@ public static unsafe partial class VectorMaths
         where T : unmanaged, INumber<T>
     {
         CheckType<T>();
-        for (; count > int.MaxValue; count -= 1 << 30, destination += 1 << 30)
-        {
-            new Span<T>(destination, 1 << 30).Fill(value);
-        }
-        new Span<T>(destination, (int)count).Fill(value);
+        VectorFills.Fill(destination, value, count);
     }
 
     internal static void Add<T>(T* left, T* right, T* destination, nuint count)

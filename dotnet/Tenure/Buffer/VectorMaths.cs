@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: MIT
 
 using System;
+using System.Diagnostics.CodeAnalysis;
 using System.Numerics;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 
 namespace Tenure;
 
@@ -272,32 +275,52 @@ public static unsafe partial class VectorMaths
         }
     }
 
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static void CheckBuffers<T>(ReadOnlySpan<T> left, ReadOnlySpan<T> right, Span<T> destination)
+        where T : unmanaged
     {
         CheckLengths(left.Length, right.Length);
         CheckBuffers(left, destination);
         CheckBuffers(right, destination);
     }
 
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static void CheckBuffers<T>(ReadOnlySpan<T> source, Span<T> destination)
+        where T : unmanaged
     {
         if (destination.Length < source.Length)
         {
-            throw new ArgumentException(
-                $"The destination has {destination.Length} elements, but needs {source.Length}, as many as the source.", nameof(destination));
+            ThrowShort(destination.Length, source.Length);
         }
-        if (source.Overlaps(destination[..source.Length], out int offset) && offset != 0)
+        nint distance = Unsafe.ByteOffset(ref MemoryMarshal.GetReference(source), ref MemoryMarshal.GetReference(destination));
+        nuint bytes = (nuint)(uint)source.Length * (nuint)sizeof(T);
+        if (((nuint)distance < bytes || (nuint)(-distance) < bytes) && distance != 0)
         {
-            throw new ArgumentException(
-                "The destination overlaps a source. Pass separate memory, or let both start at the same element.", nameof(destination));
+            ThrowOverlap();
         }
     }
 
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private static void CheckLengths(int left, int right)
     {
         if (left != right)
         {
-            throw new ArgumentException($"The operands must have the same length, but have {left} and {right} elements.", nameof(right));
+            ThrowLengths(left, right);
         }
     }
+
+    [DoesNotReturn]
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void ThrowShort(int destination, int source) => throw new ArgumentException(
+        $"The destination has {destination} elements, but needs {source}, as many as the source.", nameof(destination));
+
+    [DoesNotReturn]
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void ThrowOverlap() => throw new ArgumentException(
+        "The destination overlaps a source. Pass separate memory, or let both start at the same element.", "destination");
+
+    [DoesNotReturn]
+    [MethodImpl(MethodImplOptions.NoInlining)]
+    private static void ThrowLengths(int left, int right) =>
+        throw new ArgumentException($"The operands must have the same length, but have {left} and {right} elements.", nameof(right));
 }

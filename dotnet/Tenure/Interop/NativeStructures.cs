@@ -5,7 +5,7 @@ using System.Runtime.InteropServices;
 
 namespace Tenure;
 
-// The structures of tenure.h, field by field; tests/consumers/c/layout.c and NativeStructuresTests check both for the
+// The structures of tenure.h and tenure_text.h, field by field; tests/consumers/c/layout.c and NativeStructuresTests check both for the
 // same sizes and offsets. The constructor of a structure that begins with its size sets that size.
 
 /// <summary><c>tn_temp_marker</c>.</summary>
@@ -266,4 +266,14 @@ internal unsafe struct NativeOptionInfo
     {
         Size = (uint)sizeof(NativeOptionInfo);
     }
+}
+
+/// <summary><c>tn_text_writer</c>.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeTextWriter
+{
+    public byte* First;
+    public byte* Cursor;
+    public byte* End;
+    public ulong MissedBytes;
 }

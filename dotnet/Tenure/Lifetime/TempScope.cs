@@ -143,6 +143,17 @@ public unsafe ref struct TempScope : IDisposable
     public readonly TempChunkedList<T> CreateChunkedList<T>(int chunkCapacity = 0)
         where T : unmanaged => new(this, chunkCapacity);
 
+    /// <summary>Creates a builder of UTF-8 text that grows in Temp and is freed at the end of the scope.</summary>
+    /// <param name="capacity">The number of bytes that fit without growing.</param>
+    /// <returns>The builder, which cannot be kept beyond the scope's block.</returns>
+    /// <exception cref="ArgumentOutOfRangeException">The capacity is negative.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
+    /// <exception cref="InvalidOperationException">A scope begun inside this one is still open; nothing has
+    /// changed.</exception>
+    /// <exception cref="ObjectDisposedException">The scope has ended or never began.</exception>
+    [UnscopedRef]
+    public readonly Utf8Builder CreateUtf8Builder(int capacity = Utf8Builder.DefaultCapacity) => new(this, capacity);
+
     /// <summary>Allocates uninitialized memory that is freed at the end of the scope.</summary>
     /// <param name="bytes">The size in bytes; zero counts as one.</param>
     /// <param name="alignment">The alignment in bytes, a power of two.</param>
@@ -206,6 +217,18 @@ public unsafe ref struct TempScope : IDisposable
         if (_state == null || _innermost != _depth)
         {
             ThrowNotAllocating(_state, _depth);
+        }
+    }
+
+    /// <summary>The number of scopes open on the thread, this one included.</summary>
+    internal readonly uint Depth => _depth;
+
+    /// <summary>Requires that a scope of this depth may allocate.</summary>
+    internal static void ThrowUnlessInnermost(uint depth)
+    {
+        if (QuickThread.InnermostScope != depth)
+        {
+            ThrowNotAllocating(QuickThread.NoTemp, depth);
         }
     }
 

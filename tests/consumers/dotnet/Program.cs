@@ -58,6 +58,21 @@ switch (how)
             Try("a second start is refused", () => Jem.TryInit("narenas:4") is { Refused.Count: 1 });
         }
         Try("the native library is found", () => TenureLibrary.AbiVersion > 0);
+        Try("text is built without managed memory", () =>
+        {
+            Span<byte> memory = stackalloc byte[200];
+            long before = 0;
+            var text = new Utf8Builder(memory);
+            for (int pass = 0; pass < 2; pass++) // in the first one, the runtime makes its tables of the culture
+            {
+                text.Clear();
+                before = GC.GetAllocatedBytesForCurrentThread();
+                text.Append($"{1,3} {2.5:F2} {new DateTime(2026, 11, 23):yyyy-MM-dd} {Guid.Empty} {true} {'c'} {"größer"} ");
+                text.AppendFixed(0.125, 2);
+                before -= GC.GetAllocatedBytesForCurrentThread();
+            }
+            return before == 0 && text.WrittenSpan.SequenceEqual("  1 2.50 2026-11-23 00000000-0000-0000-0000-000000000000 True c größer 0.12"u8);
+        });
         Try("vector maths is right in every lane and in the tail", () =>
         {
             ulong[] numbers = [.. Enumerable.Range(0, 1003).Select(i => (ulong)i)];

@@ -165,10 +165,7 @@ internal readonly unsafe struct BufferView<T>
     internal void Fill(T value)
     {
         using Hold hold = Held();
-        for (nint at = 0; at < Length; at += SpanCount)
-        {
-            new Span<T>(Pointer + at, (int)nint.Min(SpanCount, Length - at)).Fill(value);
-        }
+        VectorFills.Fill(Pointer, value, (nuint)Length);
     }
 
     internal void Clear()

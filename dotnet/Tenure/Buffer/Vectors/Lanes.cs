@@ -15,6 +15,9 @@ internal interface ILanes<TSelf, T>
     static abstract TSelf All(T value);
     static abstract unsafe TSelf Load(T* source);
     static abstract unsafe void Store(TSelf value, T* destination);
+
+    /// <summary>Stores past the caches. Requires an aligned destination.</summary>
+    static abstract unsafe void Stream(TSelf value, T* destination);
     static abstract TSelf operator +(TSelf left, TSelf right);
     static abstract TSelf operator -(TSelf left, TSelf right);
     static abstract TSelf operator *(TSelf left, TSelf right);

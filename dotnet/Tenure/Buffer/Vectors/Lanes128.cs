@@ -24,6 +24,9 @@ internal readonly struct Lanes128<T>(Vector128<T> value) : ILanes<Lanes128<T>, T
     public static unsafe void Store(Lanes128<T> value, T* destination) => value._value.Store(destination);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static unsafe void Stream(Lanes128<T> value, T* destination) => value._value.StoreAlignedNonTemporal(destination);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static Lanes128<T> operator +(Lanes128<T> left, Lanes128<T> right) => new(left._value + right._value);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

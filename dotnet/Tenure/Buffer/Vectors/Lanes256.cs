@@ -24,6 +24,9 @@ internal readonly struct Lanes256<T>(Vector256<T> value) : ILanes<Lanes256<T>, T
     public static unsafe void Store(Lanes256<T> value, T* destination) => value._value.Store(destination);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static unsafe void Stream(Lanes256<T> value, T* destination) => value._value.StoreAlignedNonTemporal(destination);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static Lanes256<T> operator +(Lanes256<T> left, Lanes256<T> right) => new(left._value + right._value);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

@@ -24,6 +24,9 @@ internal readonly struct Lanes512<T>(Vector512<T> value) : ILanes<Lanes512<T>, T
     public static unsafe void Store(Lanes512<T> value, T* destination) => value._value.Store(destination);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    public static unsafe void Stream(Lanes512<T> value, T* destination) => value._value.StoreAlignedNonTemporal(destination);
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
     public static Lanes512<T> operator +(Lanes512<T> left, Lanes512<T> right) => new(left._value + right._value);
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]

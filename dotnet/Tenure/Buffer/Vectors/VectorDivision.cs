@@ -168,14 +168,24 @@ internal static unsafe class VectorDivision
             : Vector.ConvertToInt32(result);
     }
 
-    /// <summary>Divides 32-bit integers, four at a time. With step 0, the right operand is
+    /// <summary>Divides 32-bit integers, eight or four at a time. With step 0, the right operand is
     /// <paramref name="value"/>.</summary>
     private static void InDouble<T, TOperator>(T* left, T* right, nuint step, double value, T* destination, nuint count)
         where T : unmanaged, INumber<T>
         where TOperator : struct, IBinaryOperator<double>
     {
-        Vector256<double> all = Vector256.Create(value);
         nuint i = 0;
+        if (Avx512F.IsSupported && Vector512.IsHardwareAccelerated)
+        {
+            Vector512<double> wide = Vector512.Create(value);
+            for (; i + 8 <= count; i += 8)
+            {
+                Vector512<double> x = ToDouble(Vector256.Load(left + i));
+                Vector512<double> y = step == 0 ? wide : ToDouble(Vector256.Load(right + i));
+                FromDouble<T>(typeof(TOperator) == typeof(MultiplyOperator<double>) ? x * y : x / y).Store(destination + i);
+            }
+        }
+        Vector256<double> all = Vector256.Create(value);
         for (; i + 4 <= count; i += 4)
         {
             Vector256<double> x = ToDouble(Vector128.Load(left + i));
@@ -214,6 +224,16 @@ internal static unsafe class VectorDivision
         Vector256<double> less = Avx.RoundToZero(value) - Vector256.Create(TwoTo31);
         return (Avx.ConvertToVector128Int32WithTruncation(less) ^ Vector128.Create(int.MinValue)).As<int, T>();
     }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static Vector512<double> ToDouble<T>(Vector256<T> value) => typeof(T) == typeof(int)
+        ? Avx512F.ConvertToVector512Double(value.AsInt32())
+        : Avx512F.ConvertToVector512Double(value.AsUInt32());
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static Vector256<T> FromDouble<T>(Vector512<double> value) => typeof(T) == typeof(int)
+        ? Avx512F.ConvertToVector256Int32WithTruncation(value).As<int, T>()
+        : Avx512F.ConvertToVector256UInt32WithTruncation(value).As<uint, T>();
 
     private static void DivideSigned64(long* left, long divisor, long* destination, nuint count)
     {

@@ -3,6 +3,7 @@
 
 using System.Runtime.CompilerServices;
 using System.Runtime.Intrinsics;
+using System.Threading;
 
 namespace Tenure;
 
@@ -41,11 +42,15 @@ internal readonly unsafe struct ScalarRight<T> : IRight<T>
 /// <summary>The loops of <see cref="VectorMaths"/> that compute one element from each element.</summary>
 /// <remarks>The destination is the left source or the right one, or overlaps neither. The first and the last vector are
 /// computed before anything is written and are written last. So no element is read after it was written, and neither
-/// end needs a loop over single elements. A buffer shorter than one vector uses a narrower vector. Non-temporal stores
-/// were measured and are not used: they are slower wherever a source is read at the same time, and no faster for a
-/// fill.</remarks>
+/// end needs a loop over single elements. A buffer shorter than one vector uses a narrower vector. A large destination
+/// is written past the caches, unless it is a source too: then its lines are in a cache already (decision
+/// 0029).</remarks>
 internal static unsafe class VectorLoops
 {
+    /// <summary>The size from which a destination that is not a source is written past the caches. Below it, the caller
+    /// may find the result in a cache.</summary>
+    internal const nuint StreamedBytes = 16 << 20;
+
     /// <summary>destination[i] = left[i] op right[i], or left[i] op *right for a single value.</summary>
     internal static void Run<T, TOperator, TRight>(T* left, T* right, T* destination, nuint count)
         where T : unmanaged
@@ -85,8 +90,22 @@ internal static unsafe class VectorLoops
         TLanes atEnd = TOperator.Apply(TLanes.Load(left + last), TRight.Load(right + last, all));
         nuint i = UpToAlignment<T, TLanes>(destination);
         T* x = left + i, y = right + i, to = destination + i, end = destination + last;
-        nuint eights = (count - i) / (8 * lanes);
-        for (; eights != 0; eights--, to += 8 * lanes, x += 8 * lanes, y += 8 * lanes)
+        if (last >= StreamedBytes / (nuint)sizeof(T) && destination != left && destination != right && IsAligned<T, TLanes>(to))
+        {
+            for (nuint fours = (count - i) / (4 * lanes); fours != 0; fours--, to += 4 * lanes, x += 4 * lanes, y += 4 * lanes)
+            {
+                TLanes a = TOperator.Apply(TLanes.Load(x), TRight.Load(y, all));
+                TLanes b = TOperator.Apply(TLanes.Load(x + lanes), TRight.Load(y + lanes, all));
+                TLanes c = TOperator.Apply(TLanes.Load(x + 2 * lanes), TRight.Load(y + 2 * lanes, all));
+                TLanes d = TOperator.Apply(TLanes.Load(x + 3 * lanes), TRight.Load(y + 3 * lanes, all));
+                TLanes.Stream(a, to);
+                TLanes.Stream(b, to + lanes);
+                TLanes.Stream(c, to + 2 * lanes);
+                TLanes.Stream(d, to + 3 * lanes);
+            }
+            Thread.MemoryBarrier(); // such stores are ordered by a barrier only, and the caller may hand the memory on
+        }
+        for (nuint eights = (count - (nuint)(to - destination)) / (8 * lanes); eights != 0; eights--, to += 8 * lanes, x += 8 * lanes, y += 8 * lanes)
         {
             TLanes a = TOperator.Apply(TLanes.Load(x), TRight.Load(y, all));
             TLanes b = TOperator.Apply(TLanes.Load(x + lanes), TRight.Load(y + lanes, all));
@@ -123,4 +142,9 @@ internal static unsafe class VectorLoops
         nuint bytes = (nuint)(TLanes.Count * sizeof(T));
         return (0 - (nuint)destination & (bytes - 1)) / (nuint)sizeof(T);
     }
+
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private static bool IsAligned<T, TLanes>(T* place)
+        where T : unmanaged
+        where TLanes : struct, ILanes<TLanes, T> => ((nuint)place & (nuint)(TLanes.Count * sizeof(T) - 1)) == 0;
 }

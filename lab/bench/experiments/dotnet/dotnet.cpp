@@ -18,17 +18,20 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr std::array<option_spec, 4> options{{
+constexpr std::array<option_spec, 7> options{{
     {"count", 1000, 1000, 2, 1'000'000, "blocks of 4 bytes"},
     {"pairs", 10'000, 100'000, 1000, 1'000'000, "blocks of 128 bytes in a batch of pairs"},
     {"elements", 5'000'000, 10'000'000, 1000, 1'000'000'000, "elements of the array, UInt64"},
     {"fragment-rounds", 10, 100, 1, 10'000, "big blocks; the first has 64 MiB, each further one 1 MiB more"},
+    {"records", 131'072, 1'048'576, 1024, 1'000'000'000, "records that are written as text"},
+    {"kernel-bytes", 64 << 20, 256 << 20, 1 << 16, 1 << 30, "bytes of each array of the arithmetic in memory"},
+    {"huge-elements", 200'000'000, 4'200'000'000, 1000, 100'000'000'000, "elements of the huge array, Int32"},
 }};
 
 /// The measuring thread and those of the collector and the compiler, so the process is not pinned to one CPU.
 constexpr unsigned dotnet_threads = 2;
 
-constexpr std::array<part, 8> parts{{
+constexpr std::array<part, 11> parts{{
     {"small blocks", dotnet_threads},
     {"small blocks, first batch written", dotnet_threads, 5},
     {"an array", dotnet_threads, 5},
@@ -37,9 +40,12 @@ constexpr std::array<part, 8> parts{{
     {"pairs of 128 bytes", dotnet_threads},
     {"small blocks, TieredPGO off", dotnet_threads, 3},
     {"pairs of 128 bytes, TieredPGO off", dotnet_threads, 3},
+    {"text of records", dotnet_threads, 5},
+    {"arithmetic", dotnet_threads, 3},
+    {"a huge array", dotnet_threads, 5},
 }};
 
-constexpr std::array<std::string_view, 9> unfair{
+constexpr std::array<std::string_view, 12> unfair{
     "Each row is a .NET process of its own: `jembench short`, the short form of the .NET tool. `jembench` alone "
     "measures the same with BenchmarkDotNet, for longer. No row's process is pinned to a CPU: the concurrent "
     "collector and the compiler run on threads of their own, as in every program. On a machine with one CPU they "
@@ -64,13 +70,25 @@ constexpr std::array<std::string_view, 9> unfair{
     "Pairs: a block of 128 bytes is allocated, its first bytes are written, and it is freed, one block after the "
     "other. Then a batch larger than a thread's cache is allocated whole and freed in the same order. Collections "
     "of the managed row happen within its times.",
-    "An array: created, filled and freed; warm memory filled by the runtime's Span.Fill; multiplied in place, by "
-    "TensorPrimitives in the managed and NativeMemory rows and by VectorMultiply in ours. The default alignment is "
-    "16 bytes for NativeMemory.Alloc, 64 for our arrays and 8 for managed arrays; NativeMemory and SafeArray also "
-    "have a row with the other's alignment.",
+    "An array: created, filled and freed; \"new pages\" is the first array of the process, \"again\" the median of "
+    "later ones, which may reuse the memory of the one before, as Tenure's do; new T[] is zeroed by the collector "
+    "within the time, native memory is not; warm memory filled by the runtime's Span.Fill; multiplied in place, by "
+    "TensorPrimitives in the managed and NativeMemory rows and by VectorMultiply in ours. The default alignment is 16 "
+    "bytes for NativeMemory.Alloc, 64 for our arrays and 8 for managed arrays; NativeMemory and SafeArray also have a "
+    "row with the other's alignment.",
     "Big blocks: a block of 64 MiB or more is freed at once, one of 90 000 bytes is kept; in one part both are "
     "written, in the other neither. A managed array is zeroed first; \"not zeroed\" is the array that is not. With "
     "nothing written, only the managed row touches its memory.",
+    "Text: records of a flag and a number with two decimals, in pages of 1024, as in the experiment parallel. All rows "
+    "write the same bytes, which are compared, to memory taken beforehand. \"managed\" is a StringBuilder, reused for "
+    "each page and converted to UTF-8; \"interpolated strings\" makes a string of each record and converts it. "
+    "PagedWriter's records use AppendFixed(value, 2), all others the format F2.",
+    "Arithmetic: the same operations by TensorPrimitives (on managed arrays: \"managed\"; on Tenure's memory) and by "
+    "VectorMaths. Managed arrays start at multiples of 8, so that vectors cross cache lines. The sums are not the "
+    "same: VectorMaths adds integers in 64 bits and floating-point numbers in a fixed order.",
+    "A huge array: memory that was written before is filled, in turn with a memset of the same pages. \"managed\" has "
+    "at most 2,147,483,591 elements, so the times are per element. \"create and fill\" depends on the host of a "
+    "virtual machine: pages that the machine has never used cost several times as much as others.",
     "The jemalloc row is the NativeMemory row in a process with jemalloc preloaded, where all code uses it as malloc.",
     "Memory is the process's maximum private memory, including the runtime's own, during the measured part; it is "
     "read before the proof allocates.",
@@ -80,7 +98,18 @@ constexpr std::array<std::string_view, 9> unfair{
 
 constexpr std::array<contestant_source, 1> sources{rows_in_dotnet};
 
-constexpr std::array<primary_figure, 1> primary{{{"*"}}};
+/// All but the single operations of the arithmetic: those are for `report.html` and the guide.
+constexpr std::array<primary_figure, 11> primary{{{"alloc"},
+                                                  {"free"},
+                                                  {"peak private"},
+                                                  {"create and fill"},
+                                                  {"fill*"},
+                                                  {"memset*"},
+                                                  {"multiply", "array*"},
+                                                  {"big blocks*"},
+                                                  {"pair"},
+                                                  {"record"},
+                                                  {"managed memory"}}};
 
 constexpr experiment described{
     .name = "dotnet",

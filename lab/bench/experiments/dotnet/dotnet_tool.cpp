@@ -20,6 +20,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/experiments/dotnet/dotnet.hpp"
+#include "bench/harness/machine/memory.hpp"
 
 namespace tenure::lab {
 
@@ -41,7 +42,7 @@ struct tool_call {
     std::string_view size; ///< the option for the number of elements
     tiered_pgo compiler = tiered_pgo::on;
 };
-constexpr std::array<tool_call, 8> tool_calls{{
+constexpr std::array<tool_call, 11> tool_calls{{
     {"blocks", "count"},
     {"blocks-written", "count"},
     {"array", "elements"},
@@ -50,12 +51,16 @@ constexpr std::array<tool_call, 8> tool_calls{{
     {"pairs", "pairs"},
     {"blocks", "count", tiered_pgo::off},
     {"pairs", "pairs", tiered_pgo::off},
+    {"text", "records"},
+    {"kernels", "kernel-bytes"},
+    {"huge", "huge-elements"},
 }};
 
 namespace part_of {
 constexpr std::uint64_t bit(std::size_t part) { return std::uint64_t{1} << part; }
 constexpr std::uint64_t blocks = bit(0) | bit(1), array = bit(2), fragments = bit(3) | bit(4), pairs = bit(5);
 constexpr std::uint64_t blocks_without_pgo = bit(6), pairs_without_pgo = bit(7);
+constexpr std::uint64_t text = bit(8), kernels = bit(9), huge = bit(10);
 }
 
 bool is_file(const std::filesystem::path& path) {
@@ -150,7 +155,20 @@ void run_without_size(const task& asked) { run_row(asked, "persistent-without-si
 void run_array_pool(const task& asked) { run_row(asked, "array-pool", {}); }
 void run_safe_array(const task& asked) { run_row(asked, "safe-array", {}); }
 void run_safe_array_at_16(const task& asked) { run_row(asked, "safe-array-at-16", {}); }
+void run_tensor(const task& asked) { run_row(asked, "safe-array-tensor", {}); }
 void run_huge_array(const task& asked) { run_row(asked, "huge-array", {}); }
+void run_interpolated(const task& asked) { run_row(asked, "interpolated-string", {}); }
+void run_try_write(const task& asked) { run_row(asked, "utf8-try-write", {}); }
+void run_utf8_builder(const task& asked) { run_row(asked, "utf8-builder", {}); }
+void run_paged_writer(const task& asked) { run_row(asked, "paged-writer", {}); }
+
+/// The huge array must fit into memory, beside the rest of the process.
+std::string_view left_out_of_part(const parameters& options, std::size_t part) {
+    if (part_of::bit(part) != part_of::huge) return {};
+    const auto needed = static_cast<std::size_t>(options["huge-elements"]) * sizeof(std::int32_t);
+    const std::size_t available = available_memory_bytes();
+    return needed <= available - available / 8 ? std::string_view{} : "the array does not fit in memory";
+}
 
 constexpr contestant row(std::string_view name, std::string_view type, std::uint64_t parts, void (*run)(const task&),
                          std::string_view peer = dotnet_name) {
@@ -161,7 +179,8 @@ constexpr contestant row(std::string_view name, std::string_view type, std::uint
             .kind = ".NET",
             .type = type,
             .parts = parts,
-            .run = run};
+            .run = run,
+            .left_out = left_out_of_part};
 }
 
 constexpr contestant our_row(std::string_view name, std::string_view type, std::uint64_t parts,
@@ -174,12 +193,15 @@ constexpr contestant our_row(std::string_view name, std::string_view type, std::
 constexpr std::uint64_t small_parts =
     part_of::blocks | part_of::pairs | part_of::blocks_without_pgo | part_of::pairs_without_pgo;
 
-constexpr std::array<contestant, 13> rows{{
-    row("managed", "new T[]", small_parts | part_of::array | part_of::fragments, run_managed),
+constexpr std::array<contestant, 18> rows{{
+    row("managed", "new T[]",
+        small_parts | part_of::array | part_of::fragments | part_of::text | part_of::kernels | part_of::huge,
+        run_managed),
     row("managed not zeroed", "GC.AllocateUninitializedArray", part_of::array | part_of::fragments, run_not_zeroed),
     row("ArrayPool", "ArrayPool<byte>.Shared", part_of::pairs | part_of::pairs_without_pgo, run_array_pool),
     row("NativeMemory", "NativeMemory.Alloc", small_parts | part_of::array | part_of::fragments, run_native_memory),
-    row("NativeMemory aligned to 64", "NativeMemory.AlignedAlloc", part_of::array, run_native_memory_at_64),
+    row("NativeMemory aligned to 64", "NativeMemory.AlignedAlloc",
+        part_of::blocks | part_of::blocks_without_pgo | part_of::array, run_native_memory_at_64),
     row("NativeMemory on jemalloc", "NativeMemory.Alloc",
         part_of::blocks | part_of::pairs | part_of::array | part_of::fragments, run_jemalloc, jemalloc_name),
     our_row("Tenure Temp", "Tenure.Native", part_of::blocks | part_of::blocks_without_pgo, run_temp),
@@ -187,9 +209,14 @@ constexpr std::array<contestant, 13> rows{{
     our_row("Tenure Persistent", "Tenure.Native", small_parts | part_of::fragments, run_persistent),
     our_row("Tenure Persistent without a size", "Tenure.Native", part_of::pairs | part_of::pairs_without_pgo,
             run_without_size),
-    our_row("Tenure SafeArray", "Tenure.SafeArray", part_of::array, run_safe_array),
+    row("interpolated strings", "DefaultInterpolatedStringHandler", part_of::text, run_interpolated),
+    row("Utf8.TryWrite", "System.Text.Unicode.Utf8", part_of::text, run_try_write),
+    row("TensorPrimitives on a SafeArray", "System.Numerics.Tensors", part_of::kernels, run_tensor),
+    our_row("Tenure SafeArray", "Tenure.SafeArray", part_of::array | part_of::kernels, run_safe_array),
     our_row("Tenure SafeArray aligned to 16", "Tenure.SafeArray", part_of::array, run_safe_array_at_16),
-    our_row("Tenure HugeArray", "Tenure.HugeArray", part_of::array, run_huge_array),
+    our_row("Tenure HugeArray", "Tenure.HugeArray", part_of::array | part_of::huge, run_huge_array),
+    our_row("Tenure Utf8Builder", "Tenure.Utf8Builder", part_of::text, run_utf8_builder),
+    our_row("Tenure PagedWriter", "Tenure.PagedWriter", part_of::text, run_paged_writer),
 }};
 
 }
