@@ -9,9 +9,8 @@
 /// Cost           a scope: an add, a load and a test of thread-local state at each end, plus two calls if an observer
 ///                is present. A free: nothing; in checked builds a load and a test.
 /// Detected       in checked builds every allocation (see no_alloc.hpp) and every free through this library, at the
-/// call
-///                that makes it. The hardened drop-in also detects malloc, free and the operators. `tenure watch` also
-///                detects locks, whether they are free or held: the lock functions of pthread and <threads.h>,
+///                call that makes it. The hardened drop-in also detects malloc, free and the operators. `tenure watch`
+///                also detects locks, whether they are free or held: the lock functions of pthread and <threads.h>,
 ///                condition variables, semaphores, barriers, joins, futexes through syscall(), sleeps, the locks of
 ///                OpenMP and TBB, and the functions of the C library that take one of its locks (stdio, time zones,
 ///                random numbers, the environment).
