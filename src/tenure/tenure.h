@@ -131,7 +131,9 @@ TN_API void tn_reset_temp(void);
 /**
  * Prepares the calling thread, so that its next `bytes` of Temp or TempJob do not wait for the operating system. Blocks
  * count with their rounded sizes, those of TempJob, up to 16 KiB each, with 8 bytes more. Persistent opens only the
- * thread's cache. Returns 1 if the memory is ready, 0 when out of memory or when `held` is invalid.
+ * thread's cache. Bytes of Temp past its budget are not prepared. Returns 1 if the memory is ready; 0 when out of
+ * memory, which releases TempJob's unused chunks, for more than 1 GiB of TempJob, for Temp after an overflow of its
+ * budget, and when `held` is invalid. With option `passthrough` there is nothing to prepare: 1.
  */
 TN_API uint32_t tn_warm_up(size_t bytes, tn_lifetime held);
 

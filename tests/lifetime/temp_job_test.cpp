@@ -344,12 +344,22 @@ TEST_F(temp_jobs, a_warm_up_prepares_the_next_chunks) {
     });
 }
 
-TEST_F(temp_jobs, a_warm_up_that_reaches_the_limit_says_so) {
+TEST_F(temp_jobs, a_warm_up_of_more_than_a_gibibyte_prepares_nothing) {
+    const std::size_t before = temp_job::stats().chunk_bytes;
+    support::on_fresh_thread([before] {
+        EXPECT_FALSE(temp_job::warm_up(temp_job::max_warm_up_bytes + 1));
+        EXPECT_FALSE(temp_job::warm_up(SIZE_MAX));
+        EXPECT_EQ(temp_job::stats().chunk_bytes, before);
+    });
+}
+
+TEST_F(temp_jobs, a_warm_up_that_reaches_the_limit_releases_what_it_does_not_use) {
     static_cast<void>(temp_job::trim());
     const support::option_scope limit(tenure::option::temp_job_limit_bytes, temp_job::stats().chunk_bytes + 2 * 65'536);
     const std::uint64_t overflows = temp_job::stats().overflow_count;
     support::on_fresh_thread([overflows] {
         EXPECT_FALSE(temp_job::warm_up(10 * 65'536));
+        EXPECT_EQ(temp_job::stats().retained_bytes, 0u);
         void* const block = temp_job::allocate(100);
         EXPECT_NE(block, nullptr);
         temp_job::deallocate(block);

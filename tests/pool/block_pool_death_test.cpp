@@ -167,6 +167,28 @@ TEST_F(pool_release_death, each_block_that_was_freed_twice_is_named_and_the_pool
     EXPECT_TRUE(pool_.valid());
 }
 
+TEST_F(pool_release_death, a_block_that_is_freed_twice_in_a_row_is_named_at_once_and_counted_once) {
+    if constexpr (tenure::checks::caller) GTEST_SKIP() << "checked builds report it at once";
+    const support::heard_reports heard;
+    pool_.deallocate(blocks_[5]);
+    pool_.deallocate(blocks_[5]);
+    EXPECT_EQ(heard.count(report_kind::misuse), 1u);
+    EXPECT_EQ(pool_.size(), 999u);
+    EXPECT_EQ(pool_.allocate(), blocks_[5]);
+    EXPECT_NE(pool_.allocate(), blocks_[5]);
+    EXPECT_TRUE(pool_.valid());
+}
+
+TEST_F(pool_release_death, a_pool_whose_only_block_is_freed_twice_is_empty) {
+    if constexpr (tenure::checks::caller) GTEST_SKIP() << "checked builds report it at once";
+    const support::heard_reports heard;
+    for (std::size_t index = 0; index < 1000; ++index) pool_.deallocate(blocks_[index]);
+    pool_.deallocate(blocks_[500]);
+    EXPECT_EQ(pool_.size(), 0u);
+    EXPECT_TRUE(pool_.valid());
+    EXPECT_EQ(heard.count(report_kind::misuse), 1u);
+}
+
 TEST_F(pool_release_death, a_block_within_a_row_of_freed_neighbours_is_named_once) {
     if constexpr (tenure::checks::caller) GTEST_SKIP() << "checked builds report it at once";
     const support::heard_reports heard;

@@ -293,7 +293,8 @@ void temp::reset() noexcept {
 
 bool temp::warm_up(std::size_t bytes) noexcept {
     thread_record* const record = detail::record_of_this_thread();
-    if (record == nullptr || record->scratch.passthrough) return false;
+    if (record == nullptr) return false;
+    if (record->scratch.passthrough) return true;
     temp_record& scratch = record->scratch;
     if (scratch.begin == 0 && scratch.newest_chunk == nullptr) open_range(scratch);
     if (scratch.begin == 0 || scratch.newest_chunk != nullptr) return false;

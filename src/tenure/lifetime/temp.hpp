@@ -65,7 +65,8 @@ public:
 
     /// Prepares the calling thread's Temp, so that its next `bytes` do not wait for the operating system. Blocks count
     /// with their rounded sizes; bytes past the budget are not prepared.
-    /// Returns   false if nothing was prepared: when out of memory, after an overflow, and with option `passthrough`.
+    /// Returns   false if nothing was prepared: when out of memory, and after an overflow. With option `passthrough`
+    ///           there is nothing to prepare, and the answer is true.
     /// Cost      a page fault or less per OS page that was not touched before.
     TENURE_API static bool warm_up(std::size_t bytes) noexcept;
 

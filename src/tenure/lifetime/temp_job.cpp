@@ -229,7 +229,8 @@ void temp_job::deallocate_slow(void* block) noexcept {
 
 bool temp_job::warm_up(std::size_t bytes) noexcept {
     thread_record* const record = detail::record_of_this_thread();
-    if (record == nullptr || record->job.passthrough) return false;
+    if (record == nullptr || bytes > max_warm_up_bytes) return false;
+    if (record->job.passthrough) return true;
     job_record& job = record->job;
     std::uintptr_t cursor = 0, limit = 0;
     {
@@ -259,6 +260,7 @@ bool temp_job::warm_up(std::size_t bytes) noexcept {
         chunk->next = std::exchange(more, chunk);
     }
     while (more != nullptr) detail::process_chunks.release(std::exchange(more, more->next));
+    if (!is_ready) detail::process_chunks.release_retained_before(UINT64_MAX);
     return is_ready;
 }
 

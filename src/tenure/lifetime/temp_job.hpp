@@ -112,10 +112,13 @@ public:
         deallocate(block);
     }
 
+    static constexpr std::size_t max_warm_up_bytes = std::size_t{1} << 30;
+
     /// Prepares chunks, so that the calling thread's next `bytes` of blocks up to 16 KiB do not wait for the operating
     /// system. Each block counts with 8 bytes more, rounded up to 16. Chunks past the thread's first may serve other
     /// threads.
-    /// Returns   false if not all were prepared: when out of memory, and with option `passthrough`.
+    /// Returns   false if not all were prepared: when out of memory, which releases all unused chunks, and for more
+    ///           than max_warm_up_bytes. With option `passthrough` there is nothing to prepare, and the answer is true.
     /// Cost      a page fault or less per OS page that was not touched before.
     TENURE_API static bool warm_up(std::size_t bytes) noexcept;
 

@@ -313,8 +313,9 @@ void block_pool::clear() noexcept {
 }
 
 std::size_t block_pool::size() const noexcept {
-    return (passthrough_ ? passthrough_blocks_.count() : 0) + allocated_ - free_in_bits_ - run_count() -
-           (last_freed_ > never_a_block ? 1 : 0);
+    if (passthrough_) return passthrough_blocks_.count();
+    const std::size_t free = free_in_bits_ + run_count() + (last_freed_ > never_a_block ? 1 : 0);
+    return allocated_ - std::min(free, allocated_); // a block that was freed twice may count twice until it is marked
 }
 
 bool block_pool::owns(const void* pointer) const noexcept {

@@ -178,6 +178,8 @@ inline void block_pool::deallocate_strided(void* block, std::size_t stride) noex
     const std::uintptr_t address = last_freed_;
     last_freed_ = address_of(block);
     if (address == no_block) return;
+    if (address == address_of(block)) [[unlikely]]
+        return note_twice(block);
     if (address == run_end_) {
         run_end_ = address + stride;
         return;
