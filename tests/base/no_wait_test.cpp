@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <optional>
 #include <random>
 #include <type_traits>
 #include <utility>
@@ -14,6 +15,7 @@
 
 #include <tenure/heap/heap.hpp>
 #include <tenure/lifetime/temp.hpp>
+#include <tenure/lifetime/temp_job.hpp>
 #include <tenure/tenure.h>
 
 #include "support/reports.hpp"
@@ -160,12 +162,27 @@ TEST(no_wait, random_scopes_report_what_the_counters_foretell) {
     }
 }
 
-TEST(no_wait, the_ends_of_temp_scopes_and_the_frees_of_own_work_are_no_frees) {
+TEST(no_wait, the_end_of_a_temp_scope_is_no_free_even_if_it_releases_chunks) {
     const support::heard_reports heard;
-    { const tenure::temp_scope first_use; }
+    std::optional<tenure::temp_scope> scope;
+    scope.emplace();
+    for (int count = 0; count < 3; ++count) ASSERT_NE(tenure::temp::allocate(std::size_t{5} << 20), nullptr);
+    ASSERT_GT(tenure::temp::stats().overflow_count, 0u);
     const no_wait_scope promise;
-    const tenure::temp_scope scope;
+    scope.reset();
     EXPECT_EQ(heard.count(), 0u) << heard.last();
+}
+
+TEST(no_wait, null_frees_count_where_they_reach_the_library) {
+    const support::heard_reports heard;
+    const no_wait_scope promise;
+    const std::size_t each = tenure::checks::caller ? 1 : 0;
+    tenure::temp_job::deallocate(nullptr);
+    EXPECT_EQ(heard.count(), each);
+    heap::process().deallocate(nullptr);
+    EXPECT_EQ(heard.count(), 2 * each);
+    tenure::temp::deallocate(nullptr, 8);
+    EXPECT_EQ(heard.count(), 2 * each) << "Temp moves a cursor at most";
 }
 
 TEST(no_wait, a_child_of_fork_keeps_the_promise_of_the_thread_that_forked) {

@@ -222,6 +222,16 @@ TEST_F(temp_overflow_notice, a_program_that_never_ends_a_frame_is_told_once) {
         testing::ExitedWithCode(0), "^tenure: Temp has overflowed its budget and no frame has ended yet[^\n]*\n$");
 }
 
+TEST_F(temp_overflow_notice, an_alignment_past_the_budget_is_an_overflow_and_no_refusal_by_the_system) {
+    EXPECT_EXIT(
+        {
+            static_cast<void>(temp::allocate(64));
+            static_cast<void>(temp::allocate(64, std::size_t{16} << 20));
+            std::_Exit(0);
+        },
+        testing::ExitedWithCode(0), "^tenure: Temp has overflowed its budget and no frame has ended yet[^\n]*\n$");
+}
+
 TEST_F(temp_overflow_notice, a_program_that_ends_frames_or_resets_is_not_told) {
     EXPECT_EXIT(
         {

@@ -9,7 +9,8 @@ namespace Tenure;
 /// lock.</summary>
 /// <remarks>
 /// <para><b>Checked</b> with the checked native library (<see cref="Reports.CheckLevel"/> of 1 or more): every
-/// allocation and free through Tenure, from C#, C or C++, also the free of a null pointer. Under the hardened drop-in,
+/// allocation and free through Tenure, from C#, C or C++. Not the free of a null pointer, which C# does not pass on, and
+/// not that of a Temp block, which at most moves the thread's cursor. Under the hardened drop-in,
 /// every malloc and free of the thread is checked as well. Under <c>tenure watch</c> also every lock that goes through
 /// the C library: pthread locks, condition variables, semaphores and futexes, including the runtime's own. Not seen:
 /// spin locks, <c>lock</c> statements that do not wait, and the garbage collector.</para>

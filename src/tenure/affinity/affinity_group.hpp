@@ -14,11 +14,12 @@
 /// Cost           allocate and deallocate O(1): an add and a compare. A call that moves to another page of 64 KiB, or
 ///                to another free run in a page, also processes up to 128 words of bits (256 at alignment 4). Before
 ///                allocate fails, it searches all pages that may have room. clear O(blocks), and it empties their bits.
-/// Overhead       no header. Sizes are rounded up to the alignment. Free memory is recorded by one bit per 8 bytes,
-///                only in pages where an object was freed. size_on_free::optional needs one more bit per 8 bytes: at
-///                most 4 bytes per object up to 256 bytes, and 1.6 % above. No object crosses a page of 64 KiB; the
-///                rest of a page that is too small for the next object stays unused. page_layout::by_size rounds a size
-///                just below a multiple of a cache line up to it.
+/// Overhead       no header. Sizes are rounded up to the alignment. Free memory is recorded by one bit per 8 bytes
+///                (4 at alignment 4), only in pages where an object was freed. size_on_free::optional needs one more
+///                such bit: at most 4 bytes per object up to 256 bytes, and 1.6 % above (3.1 % at alignment 4). No
+///                object crosses a page of 64 KiB; the rest of a page that is too small for the next object stays
+///                unused. page_layout::by_size rounds a size just below a multiple of a cache line up to it, and sets
+///                aside up to seven more pages for a size that uses one: resident memory only with huge pages.
 /// Threads        one at a time; with sharing::any_thread any number, and a call takes a lock only when the thread's
 ///                own memory does not suffice. The functions below state exceptions.
 /// Fork           usable in the child. Without sharing::any_thread, no other thread may be using the group during the

@@ -14,8 +14,8 @@
 ///                condition variables, semaphores, barriers, joins, futexes through syscall(), sleeps, the locks of
 ///                OpenMP and TBB, and the functions of the C library that take one of its locks (stdio, time zones,
 ///                random numbers, the environment).
-/// Null frees     count, through malloc, operator delete as a function, a heap or a lifetime: some allocators take a
-///                lock before they look at the pointer.
+/// Null frees     count through malloc, operator delete as a function, a heap, TempJob or Persistent: some allocators
+///                take a lock before they look at the pointer. Those of pools, affinity groups and Temp return at once.
 /// Not detected   spin locks and futexes that the program inlines, the C library's calls within itself, and system
 ///                calls that bypass it. A try that fails does not wait and does not count. To rewind or clear an arena
 ///                and to end a temp_scope is no free; memory that they return to a heap is one.

@@ -66,9 +66,10 @@ bool commit_to(temp_record& scratch, std::uintptr_t end) noexcept {
 }
 
 /// Whether a block that did not fit would have fitted in the budget, had the system provided its memory.
-bool is_refused(const temp_record& scratch, std::size_t size) noexcept {
-    if (scratch.begin == 0) return true; // not even its addresses
-    return scratch.newest_chunk == nullptr && this_thread.temp_cursor + size <= scratch.budget_end;
+bool is_refused(const temp_record& scratch, std::size_t size, std::size_t alignment) noexcept {
+    if (scratch.begin == 0)
+        return size + alignment <= option_value(option::temp_budget_bytes); // not even its addresses
+    return scratch.newest_chunk == nullptr && align_up(this_thread.temp_cursor, alignment) + size <= scratch.budget_end;
 }
 
 void tell_of_refusal(std::size_t block_bytes) noexcept {
@@ -172,7 +173,7 @@ void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
         if (void* const block = bump(scratch, size, alignment); block != nullptr) return block;
     }
 
-    const bool refused = !passthrough && is_refused(scratch, size);
+    const bool refused = !passthrough && is_refused(scratch, size, alignment);
     const std::size_t gap = alignment > cache_line_bytes ? alignment : 0;
     const std::size_t lead = passthrough ? sizeof(lifetime_chunk) : detail::chunk_lead_bytes;
     const std::size_t needed = lead + gap + size;

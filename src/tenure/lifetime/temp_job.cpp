@@ -201,8 +201,8 @@ void* temp_job::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept
 }
 
 void temp_job::deallocate_slow(void* block) noexcept {
-    if (block == nullptr) return;
     [[maybe_unused]] const detail::caller_release release("a block of TempJob", block);
+    if (block == nullptr) return;
     if constexpr (checks::caller) {
         if (!is_block(address_of(block))) {
             report_misuse(

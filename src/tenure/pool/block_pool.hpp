@@ -177,7 +177,10 @@ inline void block_pool::deallocate_strided(void* block, std::size_t stride) noex
     // A block of nullptr is no_block here: the block freed last then joins the run, and none takes its place.
     const std::uintptr_t address = last_freed_;
     last_freed_ = address_of(block);
-    if (address == no_block) return;
+    if (address <= never_a_block) {
+        if (address == no_block) return;
+        return deallocate_slow(address, block);
+    }
     if (address == address_of(block)) [[unlikely]]
         return note_twice(block);
     if (address == run_end_) {

@@ -58,9 +58,10 @@ void retained_temp_ranges::prepare() noexcept {
     const std::size_t bytes =
         align_up(option_table()[static_cast<std::size_t>(option::temp_budget_bytes)].built_in, page);
     const std::size_t committed = align_up(touched_bytes, page);
+    const platform::lock_guard lock(mutex_);
+    if (count_ != 0) return; // constructors that ran before have used Temp, in threads that have ended
     void* const first = platform::reserve(count * bytes, cache_line_bytes);
     if (first == nullptr) return;
-    const platform::lock_guard lock(mutex_);
     for (std::size_t index = 0; index < count; ++index) {
         void* const begin = pointer_at(address_of(first) + index * bytes);
         ranges_[count_++] = {address_of(begin), bytes, platform::commit(begin, committed) ? committed : 0, 0};
