@@ -12,7 +12,7 @@ help:
 	@echo "make bench     set up, build, run every experiment; report in results/   FULL=1 full sizes, ARGS=\"lifetimes --count 1000\", OUT=DIR"
 	@echo "make test      set up, run every check and every test"
 	@echo "make install   set up, build, install                                     PREFIX=$(PREFIX)"
-	@echo "make install-library  the library alone, without command and bench: needs no other library"
+	@echo "make install-library  the library alone, without command and bench: needs no other library  PREFIX=$(PREFIX)"
 	@echo "make pack      set up, build, pack for .NET                                PACKAGES=$(PACKAGES)"
 	@echo "make fuzz      set up, run each fuzzer in both forms, one hour each         SECONDS=60"
 	@echo "make format    format the sources"

@@ -4,7 +4,8 @@
 // The callback of a sound mixer must never wait for memory. It declares that it does not allocate, and names its region
 // for `tenure watch`. When checks are on, an allocation ends the program with the call stack: `no_alloc broken` calls
 // make(), which tenure::checked detects; `no_alloc careless` calls operator new, which the hardened drop-in detects.
-// One function also declares that it frees nothing and takes no lock: `tenure watch --fail-on free,lock` verifies it.
+// One function also declares that it frees nothing and takes no lock: `tenure watch --region marks --fail-on free,lock`
+// verifies it.
 
 #include <cstdio>
 #include <string>

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstring>
+#include <new>
 #include <random>
 #include <string>
 #include <string_view>
@@ -65,6 +66,9 @@ int read_options(int count, char** arguments, options& wanted) {
             wanted.must_be_validated = true;
             continue;
         }
+        if (name.find('=') != std::string_view::npos)
+            return refuse("write the value after a space: \"" + std::string(name.substr(0, name.find('='))) + " " +
+                          std::string(name.substr(name.find('=') + 1)) + "\".");
         if (name != "--allocator" && name != "--levels" && name != "--frames")
             return refuse("unknown option \"" + std::string(name) + "\".");
         if (index + 1 == count) return refuse(std::string(name) + " needs a value.");
@@ -76,7 +80,12 @@ int read_options(int count, char** arguments, options& wanted) {
         if (name != "--allocator") continue;
         const auto* const found = std::find_if(std::begin(scene::allocators), std::end(scene::allocators),
                                                [&](const scene::allocator& each) { return each.name == value; });
-        if (found == std::end(scene::allocators)) return refuse("there is no allocator \"" + value + "\".");
+        if (found == std::end(scene::allocators)) {
+            std::string names;
+            for (const scene::allocator& each : scene::allocators)
+                names += (names.empty() ? "" : ", ") + std::string(each.name);
+            return refuse("there is no allocator \"" + value + "\"; choose one of " + names + ".");
+        }
         scene::chosen = found;
     }
     return 0;
@@ -172,7 +181,13 @@ int main(int count, char** arguments) {
         return left_out;
     }
     std::printf("device: %s\nallocator: %s\n", drawing.device_name().c_str(), std::string(scene::chosen->name).c_str());
-    const bool is_drawn = run(drawing, wanted);
+    bool is_drawn = false;
+    try {
+        is_drawn = run(drawing, wanted);
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "vulkan_scene: out of memory. Use fewer --levels.\n");
+        return 1;
+    }
     if (drawing.complaints != 0) std::printf("validation: %d messages\n", drawing.complaints);
     return is_drawn && drawing.complaints == 0 ? 0 : 1;
 }

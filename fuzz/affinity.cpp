@@ -241,15 +241,17 @@ private:
     void configure() {
         tenure::affinity_options wanted = options_;
         wanted.block_bytes = 64 * kibibyte << from_.byte() % 6;
-        const bool may = held_.empty();
-        const bool is_set = group_.configure(wanted, source_);
-        fuzz::require(is_set || counted_.live_blocks() != 0, "a group that holds nothing can be configured");
-        if (is_set) {
-            fuzz::require(may && group_.usage().block_count == 0,
+        const bool is_unused = group_.is_unused();
+        fuzz::require(is_unused || counted_.live_blocks() != 0, "a group that holds nothing can be configured");
+        if (is_unused) {
+            fuzz::require(held_.empty() && group_.usage().block_count == 0,
                           "a group with objects or blocks cannot be configured");
+            fuzz::require(group_.configure(wanted, source_), "a group that holds nothing is configured");
             fuzz::require(group_.block_bytes() == wanted.block_bytes, "the size of blocks is what was set");
         }
+        if (tenure::checks::caller) return; // which reports what follows
         ++wanted.block_bytes;
+        fuzz::require(is_unused || !group_.configure(options_, source_), "a group in use is not configured");
         fuzz::require(!group_.configure(wanted, source_), "a size that is no power of two is refused");
     }
 

@@ -11,9 +11,11 @@
  *  - Sizes come before alignments; both are in bytes. An alignment is a power of two. Zero means the default, 16.
  *  - Allocation functions return a pointer, or NULL when out of memory. Functions that can fail for several reasons
  *    return a tn_status. A call that fails changes nothing.
- *  - Every structure starts with its own size, which the caller sets (`info.size = sizeof info`). This lets structures
- *    grow at the end: the library reads and writes only the fields that both sides know. A missing size is misuse:
- *    options without a size are rejected, and output structures are not filled in.
+ *  - Structures that may grow start with their own size, which the caller sets (`info.size = sizeof info`): options,
+ *    statistics, descriptions and sources. The library reads and writes only the fields that both sides know. A missing
+ *    size is misuse: options without a size are rejected, and output structures are not filled in. Structures without a
+ *    field `size`, such as tn_handle, tn_arena and tn_text, keep their layout as long as TN_ABI_VERSION does not
+ * change.
  *  - Text is UTF-8 with a length and is not null-terminated. Text that the library returns stays valid until the
  *    process ends.
  *  - Any thread may call any function unless its comment says otherwise. Some objects serve one thread at a time.
@@ -299,16 +301,16 @@ TN_API void tn_shared_pool_get_stats(const tn_shared_pool* pool, tn_allocator_st
 
 typedef struct tn_affinity tn_affinity; /**< keeps objects that are visited together close together in memory */
 
-/** Affinity group configuration. Zero in a field selects the default. */
+/** Affinity group configuration. Zero in a field selects the default; see also tn_affinity_configure. */
 typedef struct tn_affinity_options {
     uint32_t size;
-    uint32_t any_thread;           /**< not zero: any thread may use the group */
-    tn_text name;                  /**< for reports; copied, up to 63 bytes */
-    uint64_t alignment;            /**< minimum alignment of every object: 4 to 1024; default 8 */
-    uint64_t block_bytes;          /**< bytes taken from the source at a time: 64 KiB to 1 GiB, a power of two */
-    uint64_t max_retained_bytes;   /**< maximum of empty blocks to retain; UINT64_MAX: retain none */
-    uint32_t sizes_required;       /**< not zero: every free must pass the size, and the group stores none */
-    uint32_t split_by_size;        /**< not zero: each size up to 512 bytes gets its own pages */
+    uint32_t any_thread;         /**< not zero: any thread may use the group */
+    tn_text name;                /**< for reports; copied, up to 63 bytes */
+    uint64_t alignment;          /**< minimum alignment of every object: 4 to 1024; default 8 */
+    uint64_t block_bytes;        /**< bytes from the source at a time: 64 KiB to 1 GiB, a power of two; default 2 MiB */
+    uint64_t max_retained_bytes; /**< maximum of empty blocks to retain; UINT64_MAX: retain none */
+    uint32_t sizes_required;     /**< not zero: every free must pass the size, and the group stores none */
+    uint32_t split_by_size;      /**< not zero: each size up to 512 bytes gets its own pages */
     const tn_block_source* source; /**< NULL: pages of the system */
     uint32_t huge_pages;           /**< not zero: pages of 2 MiB if the system has them; not with a `source` */
     uint32_t reserved;
@@ -319,7 +321,8 @@ typedef struct tn_affinity_options {
  * thread may use the group but only one may use its source.
  */
 TN_API tn_affinity* tn_affinity_create(const tn_affinity_options* options);
-/** NULL is allowed. A ready-made group is reported as misuse and stays. */
+/** NULL is allowed. A ready-made group is misuse: the report ends the program, or the group stays if a handler returns.
+ */
 TN_API void tn_affinity_destroy(tn_affinity* group);
 
 /** The ready-made groups of the process, which C++ calls `affinities`. Any thread may use them. */
@@ -333,8 +336,9 @@ typedef uint32_t tn_ready_made;
 TN_API tn_affinity* tn_affinity_ready_made(tn_ready_made which);
 /**
  * Configures a group anew, before its first object; no other thread may use it meanwhile. `options` may be NULL. The
- * group keeps its name, a ready-made one its default alignment, and a group for any thread remains one. Returns
- * TN_INVALID_ARGUMENT when an option is out of range or the source does not serve the group's threads, and
+ * group keeps its name, and a group for any thread remains one. Zero in `alignment` or `block_bytes` keeps what it was
+ * created with: for a ready-made group, its own alignment and what the environment says. Returns TN_INVALID_ARGUMENT
+ * when an option is out of range, `size` was not set, or the source does not serve the group's threads, and
  * TN_STILL_HELD when the group has an object or a block (tn_affinity_trim releases empty blocks).
  */
 TN_API tn_status tn_affinity_configure(tn_affinity* group, const tn_affinity_options* options);

@@ -398,6 +398,22 @@ TEST(affinity_environment, the_ready_made_groups_have_its_options) {
     EXPECT_EQ(sized.status, 0) << sized.output;
 }
 
+/// Likewise, in a process whose TENURE_AFFINITY_BLOCK is 16M.
+TEST(affinity_environment, configure_keeps_the_alignment_and_the_block_size) {
+    if (std::getenv("TENURE_TEST_CONFIGURED") == nullptr) GTEST_SKIP() << "asked in processes of their own";
+    affinity_group& group = affinities::physics();
+    ASSERT_TRUE(group.configure({.layout = tenure::page_layout::by_size}));
+    EXPECT_EQ(group.alignment(), 16u);
+    EXPECT_EQ(group.block_bytes(), 16 * mebibyte);
+    EXPECT_EQ(affinities::nodes().alignment(), 8u);
+}
+
+TEST(affinity_environment, of_the_process_outlasts_configure) {
+    const support::outcome seen = support::run_again(
+        {{"TENURE_AFFINITY_BLOCK", "16M"}, {"TENURE_TEST_CONFIGURED", "1"}}, "affinity_environment.configure_keeps*");
+    EXPECT_EQ(seen.status, 0) << seen.output;
+}
+
 TEST(affinity_environment, at_an_alignment_of_four_objects_of_every_type_are_aligned) {
     const support::outcome seen = support::run_again({{"TENURE_AFFINITY_ALIGNMENT", "4"}}, "affinity_objects.*");
     EXPECT_EQ(seen.status, 0) << seen.output;

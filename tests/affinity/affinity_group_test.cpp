@@ -99,9 +99,9 @@ TEST_F(affinity_groups, zero_bytes_are_an_object_of_their_own) {
 
 TEST_F(affinity_groups, options_out_of_range_refuse_every_allocation) {
     std::vector<affinity_options> wrong;
-    for (std::size_t alignment : {0u, 1u, 2u, 3u, 5u, 24u, 2048u, 4096u}) wrong.push_back({.alignment = alignment});
+    for (std::size_t alignment : {1u, 2u, 3u, 5u, 24u, 2048u, 4096u}) wrong.push_back({.alignment = alignment});
     for (std::size_t bytes :
-         {std::size_t{0}, 4 * kibibyte, 32 * kibibyte, 96 * kibibyte, 3 * mebibyte, 2048 * mebibyte, SIZE_MAX})
+         {std::size_t{1}, 4 * kibibyte, 32 * kibibyte, 96 * kibibyte, 3 * mebibyte, 2048 * mebibyte, SIZE_MAX})
         wrong.push_back({.alignment = 8, .block_bytes = bytes});
     for (const affinity_options& options : wrong) {
         const support::heard_reports heard;

@@ -19,6 +19,7 @@
 
 #include "affinity/fixture.hpp"
 #include "support/ledger.hpp"
+#include "support/reports.hpp"
 
 namespace {
 
@@ -205,8 +206,10 @@ TEST_F(affinity_retention, only_what_lies_in_its_memory_is_its_own) {
 TEST_F(affinity_retention, the_block_size_changes_only_while_there_is_no_block) {
     affinity_group group("sized", {}, source_);
     EXPECT_EQ(group.block_bytes(), 2 * mebibyte);
-    for (std::size_t wrong : {std::size_t{0}, 4 * kibibyte, 100 * kibibyte, 2048 * mebibyte})
+    const support::heard_reports heard;
+    for (std::size_t wrong : {std::size_t{1}, 4 * kibibyte, 100 * kibibyte, 2048 * mebibyte})
         EXPECT_FALSE(group.configure({.block_bytes = wrong}, source_));
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), tenure::checks::caller ? 4u : 0u);
     EXPECT_EQ(group.block_bytes(), 2 * mebibyte);
     EXPECT_TRUE(group.configure({.block_bytes = 64 * kibibyte}, source_));
     EXPECT_EQ(group.block_bytes(), 64 * kibibyte);
@@ -216,7 +219,10 @@ TEST_F(affinity_retention, the_block_size_changes_only_while_there_is_no_block) 
     EXPECT_EQ(group.block_bytes(), 64 * kibibyte);
     for (unsigned char* each : objects) group.deallocate(each);
     EXPECT_FALSE(group.configure({.block_bytes = mebibyte}, source_)) << "empty blocks are blocks";
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), tenure::checks::caller ? 6u : 0u);
+    EXPECT_FALSE(group.is_unused());
     group.trim();
+    EXPECT_TRUE(group.is_unused());
     EXPECT_TRUE(group.configure({.block_bytes = mebibyte}, source_));
     static_cast<void>(take_many(group, 5000, 56));
     EXPECT_EQ(source_.live_bytes(), mebibyte);
@@ -224,6 +230,7 @@ TEST_F(affinity_retention, the_block_size_changes_only_while_there_is_no_block) 
 }
 
 TEST_F(affinity_retention, a_group_is_configured_anew_only_while_it_is_empty) {
+    const support::heard_reports heard;
     affinity_group group("configured", {}, source_);
     unsigned char* const first = take_many(group, 1, 24).front();
     EXPECT_FALSE(group.configure({.layout = tenure::page_layout::by_size}, source_));
@@ -248,12 +255,27 @@ TEST_F(affinity_retention, a_group_is_configured_anew_only_while_it_is_empty) {
     alignas(64) static unsigned char buffer[64 * kibibyte];
     tenure::static_buffer_source of_one_thread(buffer, sizeof buffer);
     EXPECT_FALSE(group.configure({}, of_one_thread)) << "it is still for any thread";
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), tenure::checks::caller ? 2u : 0u);
     for (unsigned char* each : take_many(group, 100, 24)) group.deallocate(each);
     EXPECT_EQ(group.size(), 0u);
     EXPECT_TRUE(group.valid());
 }
 
+TEST_F(affinity_retention, zero_in_the_options_keeps_what_the_group_was_created_with) {
+    affinity_group group("aligned", {.alignment = 32, .block_bytes = mebibyte}, source_);
+    ASSERT_TRUE(group.configure({.layout = tenure::page_layout::by_size}, source_));
+    EXPECT_EQ(group.alignment(), 32u);
+    EXPECT_EQ(group.block_bytes(), mebibyte);
+    ASSERT_TRUE(group.configure({.alignment = 4, .block_bytes = 64 * kibibyte}, source_));
+    EXPECT_EQ(group.alignment(), 4u);
+    EXPECT_EQ(group.block_bytes(), 64 * kibibyte);
+    ASSERT_TRUE(group.configure({}, source_));
+    EXPECT_EQ(group.alignment(), 32u);
+    EXPECT_EQ(group.block_bytes(), mebibyte);
+}
+
 TEST_F(affinity_retention, a_large_object_keeps_a_group_from_being_configured) {
+    const support::heard_reports heard;
     affinity_group group("large", {}, source_);
     void* const large = group.allocate(1'000'000);
     ASSERT_NE(large, nullptr);

@@ -125,7 +125,7 @@ TEST(capi_ready_made, groups_are_configured_before_their_first_object) {
     EXPECT_EQ(tenure::affinities::physics().block_bytes(), std::size_t{64} << 10);
 
     void* const object = tn_affinity_allocate(group, 12, 0);
-    EXPECT_EQ(tn_affinity_configure(group, nullptr), TN_STILL_HELD);
+    EXPECT_EQ(tn_affinity_configure(group, nullptr), TN_STILL_HELD) << "a status, without a report";
     tn_affinity_deallocate(group, object);
     EXPECT_EQ(tn_affinity_configure(group, nullptr), TN_STILL_HELD) << "an empty block is one";
     static_cast<void>(tn_affinity_trim(group));
@@ -134,6 +134,7 @@ TEST(capi_ready_made, groups_are_configured_before_their_first_object) {
     EXPECT_EQ(tenure::affinities::physics().alignment(), 4u);
     EXPECT_EQ(tn_affinity_configure(group, nullptr), TN_OK);
     EXPECT_EQ(tenure::affinities::physics().alignment(), 16u) << "the group's own default";
+    EXPECT_EQ(tenure::affinities::physics().block_bytes(), std::size_t{2} << 20) << "the same";
     EXPECT_EQ(stride_of(group, 12), 16u);
 }
 

@@ -43,8 +43,11 @@ TEST_P(broken_promises, fail_the_run_where_their_kind_is_asked_for) {
         // round.
         EXPECT_EQ(seen.code, kind == asked.kind ? 99 : 0) << kind << "\n" << seen.err;
         if (kind != asked.kind) continue;
-        EXPECT_NE(seen.err.find("new: " + kind + " in " + asked.call), std::string::npos) << seen.err;
+        EXPECT_NE(seen.err.find("found: " + kind + " in " + asked.call), std::string::npos) << seen.err;
         EXPECT_NE(seen.err.find("region no-wait scopes"), std::string::npos) << seen.err;
+        const std::string places = asked.way == std::string("condition") ? "2 places" : "1 place"; // and its mutex
+        EXPECT_NE(seen.err.find("--fail-on: " + places + "; exit 99; --write-baseline FILE accepts"), std::string::npos)
+            << seen.err;
     }
 }
 
@@ -62,7 +65,22 @@ TEST(watch_no_wait, a_lock_that_another_thread_holds_is_a_wait) {
     EXPECT_EQ(seen.code, 99) << seen.err;
     const json region = watched::region_of_kind(seen, "no_wait");
     EXPECT_EQ(watched::site(region, "pthread_mutex_lock", "lock_once")["waits"], 1);
-    EXPECT_NE(seen.err.find("new: wait in pthread_mutex_lock"), std::string::npos) << seen.err;
+    EXPECT_NE(seen.err.find("found: wait in pthread_mutex_lock"), std::string::npos) << seen.err;
+}
+
+TEST(watch_no_wait, a_correct_program_with_a_thread_passes_when_only_marks_are_watched) {
+    const watched::outcome by_default = watched::run("no_wait", "--fail-on free", "keep");
+    EXPECT_EQ(by_default.code, 99) << "std::thread frees its state";
+    const watched::outcome seen = watched::run("no_wait", "--region marks --fail-on allocation,free,lock,wait", "keep");
+    EXPECT_EQ(seen.code, 0) << seen.err;
+}
+
+TEST(watch_fail_on, without_a_value_says_what_is_missing) {
+    for (const std::string option : {"--fail-on", "--stacks", "--html"}) {
+        const watched::outcome seen = watched::run("no_wait", option + " --", "keep");
+        EXPECT_EQ(seen.code, 2) << option;
+        EXPECT_NE(seen.err.find(option + " needs a value before --"), std::string::npos) << seen.err;
+    }
 }
 
 TEST(watch_no_wait, tries_permissions_and_other_threads_keep_the_promise) {

@@ -125,6 +125,13 @@ private:
     std::array<struct sigaction, 4> before_{};
 };
 
+/// One of the words. "--" passes as well: mistake_in_options() says what is missing.
+[[nodiscard]] CLI::Validator one_of(const std::vector<std::string>& words) {
+    CLI::Validator member = CLI::IsMember(words);
+    return CLI::Validator([member](std::string& each) { return each == "--" ? std::string{} : member(each); },
+                          member.get_description());
+}
+
 /// Finds mistakes that would otherwise show only after the program has run.
 std::string why_not_writable(const std::string& path) {
     if (path.empty() || path == "-") return {};
@@ -154,7 +161,7 @@ watch_command::watch_command(CLI::App& app)
         ->add_option("--stacks", stacks_,
                      "How calls are told apart: tables (works with any program), frames (frame pointers; a little "
                      "faster), none (by the calling line)")
-        ->check(CLI::IsMember({"tables", "frames", "none"}))
+        ->check(one_of({"tables", "frames", "none"}))
         ->capture_default_str();
     command_
         ->add_option("--slow-ns", slow_ns_,
@@ -167,7 +174,7 @@ watch_command::watch_command(CLI::App& app)
         ->add_option("--tenure", tenures_,
                      "Tenure's own blocks: seen (they come from malloc for this run) or own (they come from their "
                      "usual place and are not seen)")
-        ->check(CLI::IsMember({"seen", "own"}))
+        ->check(one_of({"seen", "own"}))
         ->capture_default_str();
     command_->add_flag("--no-children", without_children_,
                        "Watches only the program itself, not the processes that "
@@ -196,7 +203,7 @@ watch_command::watch_command(CLI::App& app)
                      "place has any that the baseline does not name; a lock only inside a no_wait_scope")
         ->delimiter(',')
         ->allow_extra_args(false)
-        ->check(CLI::IsMember({"allocation", "wait", "free", "lock"}))
+        ->check(one_of({"allocation", "wait", "free", "lock"}))
         ->type_name("WHAT");
     command_->add_option("--baseline", baseline_, "File of known places; only other places count as failures")
         ->type_name("FILE");
@@ -219,6 +226,7 @@ watch_command::watch_command(CLI::App& app)
         "  tenure watch -- ./serializer --threads 8\n"
         "  tenure watch --html watch.html -- ./game              the threads' timeline\n"
         "  tenure watch --region function:format_object -- ./serializer\n"
+        "  tenure watch --region marks --fail-on allocation,free,lock,wait -- ./game  no-wait scopes\n"
         "  tenure watch --fail-on allocation,wait --baseline known.txt -- ./tests     for CI\n\n"
         "Exit codes: the program's own, or 128 plus the signal's number when a signal ended it; --fail-code (99) for "
         "--fail-on; 2 invalid command line, or the library was not found; 3 a file could not be written; 70 the "
@@ -239,7 +247,7 @@ int watch_command::run() const {
     }
     baseline known;
     if (!baseline_.empty() && !read_known(known)) return exit_code::bad_usage;
-    if (!from_.empty()) return report(from_, {}, {}, known);
+    if (!from_.empty()) return report(from_, {}, {}, known, 0);
     const std::string path = find_program(program_.front());
     if (path.empty()) {
         const std::string why = why_not_executable(program_.front());
@@ -284,15 +292,15 @@ int watch_command::run() const {
         notices.emplace_back("a system call filter (seccomp) killed the program: it allows fewer calls than the "
                              "watch needs");
     }
-    const int judged = report(folder.path(), functions, std::move(notices), known);
+    const int judged = report(folder.path(), functions, std::move(notices), known, ended.code);
     return ended.code != 0 ? ended.code : judged;
 }
 
 /// Returns   a sentence about what is wrong with the command line; empty when it is valid.
 std::string watch_command::mistake_in_options() const {
     for (const CLI::Option* const each : command_->get_options()) {
-        if (each->count() > 0 && each->get_items_expected_max() == 1 && each->results().front() == "--")
-            return fmt::format("{} needs a name before --", each->get_name());
+        if (each->count() > 0 && each->nonpositional() && each->results().back() == "--")
+            return fmt::format("{} needs a value before --", each->get_name());
     }
     if (from_.empty() == program_.empty()) {
         return from_.empty() ? "no program was given: tenure watch -- PROGRAM ..."
@@ -409,7 +417,7 @@ watch_command::ended_program watch_command::watch_program(const std::string& pat
 }
 
 int watch_command::report(const std::string& folder, const std::vector<std::string>& functions,
-                          std::vector<std::string> notices, const std::set<site_name>& known) const {
+                          std::vector<std::string> notices, const std::set<site_name>& known, int program_code) const {
     ::signal(SIGPIPE, SIG_IGN); // a closed pipe becomes a write error, and the recordings are still removed
     const std::vector<std::unique_ptr<recording>> recordings = recordings_of(folder, notices);
     if (recordings.empty()) {
@@ -441,7 +449,7 @@ int watch_command::report(const std::string& folder, const std::vector<std::stri
     if (!folded_file_.empty()) written = write_file(folded_file_, to_folded(found)) && written;
     if (!written_baseline_.empty()) written = write_file(written_baseline_, write_baseline(found)) && written;
     if (!written) return exit_code::not_written;
-    return judge(found, known);
+    return judge(found, known, program_code);
 }
 
 /// Reads the baseline's file.
@@ -458,15 +466,19 @@ bool watch_command::read_known(std::set<site_name>& known) const {
     return error.empty();
 }
 
-int watch_command::judge(const findings& found, const std::set<site_name>& known) const {
+int watch_command::judge(const findings& found, const std::set<site_name>& known, int program_code) const {
     if (fail_on_.empty()) return exit_code::ok;
     const auto asks = [this](std::string_view what) {
         return std::find(fail_on_.begin(), fail_on_.end(), what) != fail_on_.end();
     };
     const std::vector<site_name> fresh =
         new_sites(found, known, {asks("allocation"), asks("wait"), asks("free"), asks("lock")});
-    for (const site_name& each : fresh) say(fmt::format("new: {}", shown(each)));
-    return fresh.empty() ? exit_code::ok : fail_code_;
+    if (fresh.empty()) return exit_code::ok;
+    for (const site_name& each : fresh) say(fmt::format("{}: {}", baseline_.empty() ? "found" : "new", shown(each)));
+    const std::string places = fresh.size() == 1 ? "1 place" : fmt::format("{} places", fresh.size());
+    const int code = program_code != 0 ? program_code : fail_code_;
+    say(fmt::format("--fail-on: {}; exit {}; --write-baseline FILE accepts them", places, code));
+    return fail_code_;
 }
 
 }

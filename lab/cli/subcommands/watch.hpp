@@ -37,9 +37,10 @@ private:
     [[nodiscard]] ended_program watch_program(const std::string& path, const std::string& library,
                                               const std::string& folder) const;
     [[nodiscard]] int report(const std::string& folder, const std::vector<std::string>& functions,
-                             std::vector<std::string> notices, const std::set<site_name>& known) const;
+                             std::vector<std::string> notices, const std::set<site_name>& known,
+                             int program_code) const;
     [[nodiscard]] bool read_known(std::set<site_name>& known) const;
-    [[nodiscard]] int judge(const findings& found, const std::set<site_name>& known) const;
+    [[nodiscard]] int judge(const findings& found, const std::set<site_name>& known, int program_code) const;
 
     CLI::App* command_;
     std::vector<std::string> regions_{"auto"};

@@ -33,9 +33,21 @@ constexpr bool is_possible(const affinity_options& options) noexcept {
            options.block_bytes >= affinity_page_bytes && options.block_bytes <= (std::size_t{1} << 30);
 }
 
+constexpr std::string_view options_advice =
+    "Check the ranges in affinity_options; a group for any thread needs a source for any thread.";
+constexpr std::size_t default_alignment = 8;
+constexpr std::size_t default_block_bytes = std::size_t{2} << 20;
+
+constexpr affinity_options with_defaults(affinity_options options, std::size_t alignment = default_alignment,
+                                         std::size_t block_bytes = default_block_bytes) noexcept {
+    if (options.alignment == 0) options.alignment = alignment;
+    if (options.block_bytes == 0) options.block_bytes = block_bytes;
+    return options;
+}
+
 constexpr affinity_options possible(affinity_options options) noexcept {
-    if (!is_possible(options)) options.alignment = affinity_options{}.alignment;
-    if (!is_possible(options)) options.block_bytes = affinity_options{}.block_bytes;
+    if (!is_possible(options)) options.alignment = default_alignment;
+    if (!is_possible(options)) options.block_bytes = default_block_bytes;
     return options;
 }
 
@@ -46,6 +58,11 @@ affinity_options within(block_source& source, affinity_options options) noexcept
             options.block_bytes /= 2;
     }
     return options;
+}
+
+/// The options that a group uses: valid ones, within what the source can deliver.
+affinity_options usable(block_source& source, const affinity_options& options) noexcept {
+    return possible(within(source, with_defaults(options)));
 }
 
 [[nodiscard]] std::size_t part_bytes() noexcept {
@@ -107,15 +124,15 @@ constinit const platform::fork_steps affinity_group::fork_steps{
 
 affinity_group::affinity_group(std::string_view name, affinity_options options, block_source& source) noexcept
     : is_shared_(options.threads == sharing::any_thread), is_elsewhere_(passthrough_enabled(part::affinity)),
-      bits_(bits_for(possible(within(source, options)))), sizes_(sizes_for(possible(within(source, options)))),
-      options_(possible(within(source, options))), name_(name), source_(source),
+      bits_(bits_for(usable(source, options))), sizes_(sizes_for(usable(source, options))),
+      options_(usable(source, options)), created_alignment_(options_.alignment),
+      created_block_bytes_(possible(with_defaults(options)).block_bytes), name_(name), source_(source),
       fork_(platform::fork_order::objects, this, fork_steps),
       blocks_(bits_, source, options.max_retained_bytes, misuse_), pages_(bits_, blocks_, misuse_),
       is_passthrough_(passthrough_enabled(part::affinity)),
-      is_invalid_(!is_possible(options) || (is_shared_ && source.threads() != sharing::any_thread)) {
+      is_invalid_(!is_possible(with_defaults(options)) || (is_shared_ && source.threads() != sharing::any_thread)) {
     if (checks::caller && is_invalid_) {
-        report_misuse("an affinity group was created with invalid options", this,
-                      "Check the ranges in affinity_options; a group for any thread needs a source for any thread.");
+        report_misuse("an affinity group was created with invalid options", this, options_advice);
     }
     if (is_shared_) {
         slot_ = platform::register_slot(this, [](void* group, void* part) noexcept {
@@ -416,16 +433,29 @@ bool affinity_group::valid() noexcept {
     return (counted > expected ? counted - expected : expected - counted) <= uncertain_objects_;
 }
 
+bool affinity_group::is_unused() noexcept {
+    if (size() != 0) return false;
+    const shared_lock lock(*this);
+    release_parts();
+    return blocks_.reserved_bytes() == 0;
+}
+
 bool affinity_group::configure(const affinity_options& options, block_source& source) noexcept {
-    affinity_options wanted = options;
+    affinity_options wanted = with_defaults(options, created_alignment_, created_block_bytes_);
     if (is_shared_) wanted.threads = sharing::any_thread;
     const bool is_for_one = source.threads() != sharing::any_thread;
-    if (!is_possible(wanted) || (wanted.threads == sharing::any_thread && is_for_one) || size() != 0) return false;
-    {
-        const shared_lock lock(*this);
-        release_parts();
-        if (blocks_.reserved_bytes() != 0) return false;
+    if (!is_possible(wanted) || (wanted.threads == sharing::any_thread && is_for_one)) {
+        if (checks::caller)
+            report_misuse("an affinity group was configured with invalid options", this, options_advice);
+        return false;
     }
+    if (!is_unused()) {
+        if (checks::caller)
+            report_misuse("an affinity group was configured after its first object", this,
+                          "Configure the group before its first object, or free all objects and call trim().");
+        return false;
+    }
+    const std::size_t created_alignment = created_alignment_, created_block_bytes = created_block_bytes_;
     const platform::lock_guard no_fork(platform::making_mutex()); // no fork may find the group half made
     const std::string_view name = name_;
     const affinity_functions functions = functions_;
@@ -433,6 +463,8 @@ bool affinity_group::configure(const affinity_options& options, block_source& so
     ::new (this) affinity_group(name, wanted, source);
     functions_ = functions;
     is_elsewhere_ = is_passthrough_ || functions.allocate != nullptr;
+    created_alignment_ = created_alignment;
+    created_block_bytes_ = created_block_bytes;
     return true;
 }
 

@@ -70,8 +70,8 @@ enum class page_layout : std::uint8_t {
 
 /// Group configuration.
 struct affinity_options {
-    std::size_t alignment = 8; ///< minimum alignment of every object: a power of two from 4 to 1024
-    std::size_t block_bytes = std::size_t{2} << 20;    ///< of each block: a power of two, 64 KiB to 1 GiB
+    std::size_t alignment = 0;   ///< minimum alignment of every object: a power of two from 4 to 1024; 0: 8
+    std::size_t block_bytes = 0; ///< of each block: a power of two, 64 KiB to 1 GiB; 0: 2 MiB
     std::size_t max_retained_bytes = max_object_bytes; ///< of empty blocks; blocks beyond it are released at once
     size_on_free sizes = size_on_free::optional;
     page_layout layout = page_layout::mixed;
@@ -148,13 +148,20 @@ public:
     /// Checks every page and bit for consistency. Requires  no other thread uses the group meanwhile.
     [[nodiscard]] bool valid() noexcept;
 
-    /// Configures the group anew, for groups that the caller did not create: see affinities.hpp. A group for any thread
-    /// remains one, whatever options.threads says.
+    /// Configures the group anew, for groups that the caller did not create: see affinities.hpp. An alignment or a
+    /// block size of zero keeps what the group was created with: for a ready-made group, its own alignment and what the
+    /// environment says. Other options and the source replace the group's. A group for any thread remains one, whatever
+    /// options.threads says.
     /// Requires  no other thread uses the group meanwhile.
-    /// Returns   false, and changes nothing, when the group has an object or a block (trim() releases empty ones), or
-    ///           when the options are invalid.
+    /// Returns   false, and changes nothing, when the group is not is_unused(), or when the options are invalid;
+    /// checked
+    ///           builds report it.
     [[nodiscard]] bool configure(const affinity_options& options,
                                  block_source& source = page_source::process()) noexcept;
+
+    /// Whether the group has neither an object nor a block (trim() releases empty blocks).
+    /// Requires  no other thread uses the group meanwhile.
+    [[nodiscard]] bool is_unused() noexcept;
 
     /// Makes the group allocate and free through the given functions, which must serve the same threads as the group.
     /// Null functions restore the group's own memory.
@@ -209,6 +216,7 @@ private:
     thread_part own_; // the only thread's part, or that of threads without one
 
     affinity_options options_;
+    std::size_t created_alignment_, created_block_bytes_; // what zero in the options of configure() means
     std::string_view name_;
     block_source& source_;
     platform::fork_handler fork_;   // used by shared groups

@@ -17,12 +17,10 @@ using namespace tenure;
 /// A group and where its memory comes from. Two sources of C functions: configure() releases memory to one, and begins
 /// with the other.
 struct tn_affinity {
-    tn_affinity(affinity_group& group, sharing sharing_of_group, std::size_t alignment) noexcept
-        : value(group), threads(sharing_of_group), default_alignment(alignment) {}
+    tn_affinity(affinity_group& group, sharing sharing_of_group) noexcept : value(group), threads(sharing_of_group) {}
 
     affinity_group& value;
     sharing threads;
-    std::size_t default_alignment;
     capi::callback_source sources[2]{capi::callback_source(nullptr), capi::callback_source(nullptr)};
     std::size_t current = 0;
 };
@@ -31,8 +29,8 @@ namespace {
 
 [[nodiscard]] affinity_options translated(const tn_affinity_options& options) noexcept {
     affinity_options wanted;
-    if (options.alignment != 0) wanted.alignment = static_cast<std::size_t>(options.alignment);
-    if (options.block_bytes != 0) wanted.block_bytes = static_cast<std::size_t>(options.block_bytes);
+    wanted.alignment = static_cast<std::size_t>(options.alignment);
+    wanted.block_bytes = static_cast<std::size_t>(options.block_bytes);
     wanted.max_retained_bytes =
         static_cast<std::size_t>(capi::or_default(options.max_retained_bytes, wanted.max_retained_bytes));
     if (options.sizes_required != 0) wanted.sizes = size_on_free::required;
@@ -46,9 +44,11 @@ namespace {
     if (!capi::callback_source::is_whole(asked.source)) return false;
     const affinity_options wanted = translated(asked);
     constexpr std::size_t least_block = std::size_t{64} << 10, max_block = std::size_t{1} << 30;
-    const bool is_aligned = is_power_of_two(wanted.alignment) && wanted.alignment >= 4 && wanted.alignment <= 1024;
-    const bool is_block =
-        is_power_of_two(wanted.block_bytes) && wanted.block_bytes >= least_block && wanted.block_bytes <= max_block;
+    const auto is_in = [](std::size_t value, std::size_t least, std::size_t most) {
+        return value == 0 || (is_power_of_two(value) && value >= least && value <= most); // 0: the default
+    };
+    const bool is_aligned = is_in(wanted.alignment, 4, 1024);
+    const bool is_block = is_in(wanted.block_bytes, least_block, max_block);
     const tn_block_source source = capi::asked(asked.source);
     const bool is_of_caller = source.acquire != nullptr;
     const bool is_for_one = is_of_caller && source.any_thread == 0;
@@ -67,8 +67,7 @@ namespace {
 /// A group of the caller's.
 struct owned_group : tn_affinity {
     explicit owned_group(const tn_affinity_options& options) noexcept
-        : tn_affinity(group, translated(options).threads, affinity_options{}.alignment),
-          name(capi::view_of(options.name)),
+        : tn_affinity(group, translated(options).threads), name(capi::view_of(options.name)),
           group(name.view_or("(no name)"), translated(options), source_of(options, sources[0])) {}
 
     capi::short_name name;
@@ -117,18 +116,18 @@ tn_affinity* tn_affinity_ready_made(tn_ready_made which) {
     affinity_group& group = group_of(which); // before the lock, which it takes as well
     const platform::lock_guard lock(platform::making_mutex());
     if (ready_made[which].load(std::memory_order_relaxed) == nullptr)
-        ready_made[which].store(new (memory[which].bytes) tn_affinity(group, sharing::any_thread, group.alignment()),
+        ready_made[which].store(new (memory[which].bytes) tn_affinity(group, sharing::any_thread),
                                 std::memory_order_release);
     return ready_made[which].load(std::memory_order_relaxed);
 }
 
 tn_status tn_affinity_configure(tn_affinity* group, const tn_affinity_options* options) {
     if (!capi::is_sized(options)) return TN_INVALID_ARGUMENT;
-    tn_affinity_options known = capi::asked(options);
-    if (known.alignment == 0) known.alignment = group->default_alignment;
+    const tn_affinity_options known = capi::asked(options);
     if (!is_possible(known, group->threads)) return TN_INVALID_ARGUMENT;
+    if (!group->value.is_unused()) return TN_STILL_HELD; // the status suffices: configure() would report it
     const std::size_t other = 1 - group->current;
-    if (!group->value.configure(translated(known), source_of(known, group->sources[other]))) return TN_STILL_HELD;
+    if (!group->value.configure(translated(known), source_of(known, group->sources[other]))) return TN_INVALID_ARGUMENT;
     group->current = other;
     if (known.any_thread != 0) group->threads = sharing::any_thread;
     return TN_OK;

@@ -22,9 +22,9 @@ constexpr std::string_view version_text =
 constexpr std::string_view status_texts[] = {
     "success",
     "out of memory",
-    "argument out of range",
+    "invalid argument: out of range, or a size that was not set",
     "stale handle: its memory was freed, or it never referred to any",
-    "still held: release it first",
+    "still in use",
     "not held: released more often than acquired",
     "not supported by this build, system or heap",
     "file cannot be opened, extended or mapped",
