@@ -131,7 +131,8 @@ TN_API void tn_reset_temp(void);
 /**
  * Prepares the calling thread, so that its next `bytes` of Temp or TempJob do not wait for the operating system. Blocks
  * count with their rounded sizes, those of TempJob, up to 16 KiB each, with 8 bytes more. Persistent opens only the
- * thread's cache. Returns 1 if the memory is ready, 0 when out of memory or when `held` is invalid.
+ * thread's cache. Returns 1 if the memory is ready, else 0: when out of memory, when `held` is invalid, for Temp and
+ * TempJob with option `passthrough`, and for Temp after an overflow.
  */
 TN_API uint32_t tn_warm_up(size_t bytes, tn_lifetime held);
 
