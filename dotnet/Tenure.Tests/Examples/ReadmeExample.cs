@@ -92,6 +92,24 @@ public sealed class ReadmeExample
         static void AppendTotal(ref Utf8Builder text, int total) => text.Append($"total: {total}\n");
     }
 
+    [Fact]
+    public void a_loop_without_waits()
+    {
+        using (AllowAllocScope.Begin()) // the first calls, which the runtime compiles
+        {
+            Step();
+        }
+        for (int round = 0; round < 100; round++)
+        {
+            Step();
+        }
+
+        static void Step()
+        {
+            using var promise = NoWaitScope.Begin();
+        }
+    }
+
     private sealed class Monsters : IPageRecords
     {
         public void Write(ref Utf8Builder text, int page, int index)
