@@ -342,8 +342,10 @@ TN_API tn_affinity* tn_affinity_ready_made(tn_ready_made which);
  * TN_STILL_HELD when the group has an object or a block (tn_affinity_trim releases empty blocks).
  */
 TN_API tn_status tn_affinity_configure(tn_affinity* group, const tn_affinity_options* options);
+/** Returns 1 if every free must pass the size, because of `sizes_required` or TENURE_AFFINITY_SIZE_REQUIRED; else 0. */
+TN_API uint32_t tn_affinity_sizes_required(const tn_affinity* group);
 TN_API void* tn_affinity_allocate(tn_affinity* group, size_t bytes, size_t alignment);
-/** Frees an object. Not for groups with `sizes_required`: use tn_affinity_deallocate_sized. */
+/** Frees an object. Not if tn_affinity_sizes_required(group): use tn_affinity_deallocate_sized. */
 TN_API void tn_affinity_deallocate(tn_affinity* group, void* object);
 TN_API void tn_affinity_deallocate_sized(tn_affinity* group, void* object, size_t bytes, size_t alignment);
 TN_API void tn_affinity_clear(tn_affinity* group);

@@ -138,6 +138,20 @@ TEST(capi_ready_made, groups_are_configured_before_their_first_object) {
     EXPECT_EQ(stride_of(group, 12), 16u);
 }
 
+TEST(capi_configure, a_group_tells_whether_it_requires_sizes) {
+    tn_affinity* const ready_made = tn_affinity_ready_made(TN_AFFINITY_NODES);
+    EXPECT_EQ(tn_affinity_sizes_required(ready_made) != 0,
+              tenure::option_value(tenure::option::affinity_size_required) != 0);
+    tn_affinity_options options = no_options();
+    options.sizes_required = 1;
+    tn_affinity* const group = tn_affinity_create(&options);
+    ASSERT_NE(group, nullptr);
+    EXPECT_EQ(tn_affinity_sizes_required(group), 1u);
+    ASSERT_EQ(tn_affinity_configure(group, nullptr), TN_OK);
+    EXPECT_EQ(tn_affinity_sizes_required(group), 0u);
+    tn_affinity_destroy(group);
+}
+
 TEST(capi_configure, a_group_moves_from_one_source_to_another) {
     if (is_passthrough()) GTEST_SKIP() << "malloc has no source";
     counted_memory first, second;

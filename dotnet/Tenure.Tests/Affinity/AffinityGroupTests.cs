@@ -68,6 +68,10 @@ public sealed unsafe class AffinityGroupTests
     }
 
     [Fact]
+    public void frees_without_the_size_are_refused_where_the_environment_requires_it() =>
+        ChildProcess.Run(typeof(AffinityGroupsThatRequireSizes), ("TENURE_AFFINITY_SIZE_REQUIRED", "1"));
+
+    [Fact]
     public void options_and_arguments_out_of_range_are_refused()
     {
         foreach (int alignment in (int[])[int.MinValue, -8, 0, 2, 12, 2048, int.MaxValue])
@@ -155,5 +159,28 @@ public sealed unsafe class AffinityGroupTests
         void* aligned = AffinityGroup.Physics.Allocate(20);
         Assert.Equal(0u, (nuint)aligned % 16);
         AffinityGroup.Physics.Deallocate(aligned);
+    }
+}
+
+/// <summary>In a process with TENURE_AFFINITY_SIZE_REQUIRED=1.</summary>
+public sealed unsafe class AffinityGroupsThatRequireSizes
+{
+    [Fact(Explicit = true)]
+    public void a_free_without_the_size_throws_and_names_the_variable()
+    {
+        foreach (AffinityGroup group in (AffinityGroup[])[AffinityGroup.Objects, AffinityGroup.Data, AffinityGroup.Nodes, AffinityGroup.Physics])
+        {
+            ulong before = group.Stats.LiveCount;
+            void* block = group.Allocate(16);
+            Assert.Contains("TENURE_AFFINITY_SIZE_REQUIRED", Assert.Throws<InvalidOperationException>(() => group.Deallocate(block)).Message, StringComparison.Ordinal);
+            Assert.Equal(before + 1, group.Stats.LiveCount);
+            group.Deallocate(block, 16);
+            Assert.Equal(before, group.Stats.LiveCount);
+        }
+        using var own = new AffinityGroup("own");
+        own.Deallocate(own.Allocate(16));
+        AffinityGroup.Nodes.Trim();
+        AffinityGroup.Nodes.Configure(new AffinityGroupOptions());
+        AffinityGroup.Nodes.Deallocate(AffinityGroup.Nodes.Allocate(16));
     }
 }

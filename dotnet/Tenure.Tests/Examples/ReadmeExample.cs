@@ -75,6 +75,41 @@ public sealed class ReadmeExample
         Assert.Equal("lap 12: 00:01:33 93.06", line.ToString());
     }
 
+    [Fact]
+    public void text_of_a_lifetime()
+    {
+        var report = new Utf8Builder(Lifetime.Persistent); // not "using var": C# does not pass that by reference
+        try
+        {
+            AppendTotal(ref report, 12);
+            report.WriteTo(Stream.Null);
+        }
+        finally
+        {
+            report.Dispose();
+        }
+
+        static void AppendTotal(ref Utf8Builder text, int total) => text.Append($"total: {total}\n");
+    }
+
+    [Fact]
+    public void a_loop_without_waits()
+    {
+        using (AllowAllocScope.Begin()) // the first calls, which the runtime compiles
+        {
+            Step();
+        }
+        for (int round = 0; round < 100; round++)
+        {
+            Step();
+        }
+
+        static void Step()
+        {
+            using var promise = NoWaitScope.Begin();
+        }
+    }
+
     private sealed class Monsters : IPageRecords
     {
         public void Write(ref Utf8Builder text, int page, int index)

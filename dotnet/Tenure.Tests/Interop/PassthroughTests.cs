@@ -30,6 +30,9 @@ public sealed unsafe class PassthroughInAChild
         Assert.Equal(0u, NativeMethods.tn_try_free(block));
         Native.Deallocate(block, Lifetime.Persistent);
         Assert.False(TenureStatistics.Capture().HeapIsOurs);
+        Assert.True(Native.WarmUp(100, Lifetime.Temp));
+        Assert.True(Native.WarmUp(100, Lifetime.TempJob));
+        Assert.True(Native.WarmUp(100, Lifetime.Persistent));
         var all = new NativeTests();
         all.memory_of_every_lifetime_can_be_written_and_read();
         all.every_alignment_is_met();

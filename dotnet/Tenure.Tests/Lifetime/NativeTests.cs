@@ -273,4 +273,16 @@ public sealed unsafe class NativeTests
         Assert.InRange(Native.TempStats.CommittedBytes, 50_000ul, ulong.MaxValue);
         Assert.Throws<ArgumentOutOfRangeException>(() => Native.WarmUp(1, (Lifetime)3));
     }
+
+    [Fact]
+    public void temp_is_not_warmed_up_after_an_overflow()
+    {
+        using (TempScope.Begin())
+        {
+            Native.Allocate((nuint)Native.TempStats.BudgetBytes + 1, Lifetime.Temp);
+            Assert.False(Native.WarmUp(100, Lifetime.Temp));
+            Assert.True(Native.WarmUp(100, Lifetime.TempJob));
+        }
+        Assert.True(Native.WarmUp(100, Lifetime.Temp));
+    }
 }

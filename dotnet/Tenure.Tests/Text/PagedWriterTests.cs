@@ -236,6 +236,99 @@ public sealed class PagedWriterTests
         Assert.Throws<ArgumentOutOfRangeException>(() => large.Reserve(1, 1 << 20, 1 << 20));
     }
 
+    [Fact]
+    public void a_page_that_outlives_its_write_keeps_the_memory()
+    {
+        var records = new Waiting();
+        var writer = new PagedWriter();
+        writer.Reserve(1, 100, 100);
+        Action<int>? late = null;
+        Thread? thread = null;
+        void Deserter(int count, Action<int> body)
+        {
+            late = body;
+            thread = new Thread(() => body(0));
+            thread.Start();
+            records.Begun.Wait();
+        }
+        try
+        {
+            Assert.Contains("still running", Assert.Throws<InvalidOperationException>(
+                () => writer.Write(100, records, Deserter)).Message, StringComparison.Ordinal);
+            Assert.Contains("still running", Assert.Throws<InvalidOperationException>(() => writer.Trim()).Message, StringComparison.Ordinal);
+            Assert.Throws<InvalidOperationException>(() => writer.Reserve(100, 100, 100));
+            Assert.Throws<InvalidOperationException>(() => writer.Write(100, records));
+            Assert.Contains("after", Assert.Throws<InvalidOperationException>(() => late!(0)).Message, StringComparison.Ordinal);
+            writer.Dispose();
+            writer.Dispose();
+            Assert.Throws<InvalidOperationException>(() => late!(0));
+            Assert.NotEqual(0, writer.ReservedBytes);
+        }
+        finally
+        {
+            records.MayEnd.Set();
+            thread?.Join();
+        }
+        Assert.Equal(0, writer.ReservedBytes);
+        Assert.Throws<ObjectDisposedException>(() => writer.Trim());
+        Assert.Throws<InvalidOperationException>(() => late!(0));
+    }
+
+    [Fact]
+    public void a_writer_that_is_disposed_in_its_own_write_frees_the_memory_at_the_end()
+    {
+        foreach (PageExecutor? executor in new PageExecutor?[] { null, Backwards, OnThreads })
+        {
+            var writer = new PagedWriter();
+            writer.Reserve(1, 100, 100);
+            var records = new Disposing(writer);
+            Assert.Throws<ObjectDisposedException>(() => writer.Write(100, records, executor));
+            Assert.Equal((10_000, 0), (records.LeastReserved, writer.ReservedBytes));
+        }
+        using var other = new PagedWriter();
+        other.Reserve(1, 100, 100);
+        Assert.Throws<InvalidOperationException>(() => other.Write(100, new Filler(0), (count, body) => other.Trim()));
+        Assert.Throws<InvalidOperationException>(() => other.Write(100, new Filler(0), (count, body) => other.Write(1, new Filler(0))));
+        Assert.True(other.Write(100, new Filler(0)));
+    }
+
+    /// <summary>Waits in its first record.</summary>
+    private sealed class Waiting : IPageRecords
+    {
+        internal ManualResetEventSlim Begun { get; } = new();
+
+        internal ManualResetEventSlim MayEnd { get; } = new();
+
+        public void Write(ref Utf8Builder text, int page, int index)
+        {
+            Begun.Set();
+            MayEnd.Wait();
+            text.Append("appended late");
+        }
+    }
+
+    /// <summary>Disposes of the writer that it writes for.</summary>
+    private sealed class Disposing(PagedWriter writer) : IPageRecords
+    {
+        internal long LeastReserved { get; private set; } = long.MaxValue;
+
+        public void Write(ref Utf8Builder text, int page, int index)
+        {
+            writer.Dispose();
+            LeastReserved = Math.Min(LeastReserved, writer.ReservedBytes / 10_000 * 10_000);
+            text.Append("text of a disposed writer");
+        }
+    }
+
+    [Fact]
+    public void pages_of_records_without_a_count_are_refused()
+    {
+        using PagedWriter writer = Reserved();
+        Assert.Contains(nameof(IPageRecords.CountOf), Assert.Throws<NotSupportedException>(
+            () => writer.WritePages(Pages, new Cheat(clears: true))).Message, StringComparison.Ordinal);
+        Assert.Equal(0, writer.PageCount);
+    }
+
     private sealed class Crowd : IPageRecords
     {
         public int CountOf(int page) => Each + 1;

@@ -516,6 +516,58 @@ public sealed class Utf8BuilderTests
         });
     }
 
+    [Fact]
+    public void a_disposed_builder_throws()
+    {
+        Refused(static (ref Utf8Builder text) => _ = text.ToString());
+        Refused(static (ref Utf8Builder text) => _ = text.WrittenSpan.Length);
+        Refused(static (ref Utf8Builder text) => text.WriteTo(Stream.Null));
+        Refused(static (ref Utf8Builder text) => text.Append("words"));
+        Refused(static (ref Utf8Builder text) => text.Append("words"u8));
+        Refused(static (ref Utf8Builder text) => text.Append(7));
+        Refused(static (ref Utf8Builder text) => text.Append($"{7}"));
+        Refused(static (ref Utf8Builder text) => text.AppendLine());
+        Refused(static (ref Utf8Builder text) => text.AppendFixed(7, 2));
+        Refused(static (ref Utf8Builder text) => text.AppendEnum(Fruit.Pear));
+        Refused(static (ref Utf8Builder text) => _ = text.GetSpan().Length);
+        Refused(static (ref Utf8Builder text) => text.Advance(0));
+        Refused(static (ref Utf8Builder text) => text.Clear());
+
+        static void Refused(Use use)
+        {
+            var text = new Utf8Builder(Lifetime.Persistent);
+            text.Append("held");
+            text.Dispose();
+            text.Dispose();
+            try
+            {
+                use(ref text);
+            }
+            catch (ObjectDisposedException thrown)
+            {
+                Assert.Contains("after it was disposed", thrown.Message, StringComparison.Ordinal);
+                return;
+            }
+            Assert.Fail("a disposed builder was used");
+        }
+    }
+
+    private delegate void Use(ref Utf8Builder text);
+
+    [Fact]
+    public void what_is_not_a_finite_number_is_text_of_printf_or_of_the_type()
+    {
+        var text = new Utf8Builder(new byte[100]);
+        foreach (double value in (double[])[double.NaN, double.CopySign(double.NaN, 1), double.PositiveInfinity, double.NegativeInfinity])
+        {
+            text.AppendFixed(value, 2);
+            text.Append(' ');
+            text.Append(value);
+            text.Append(' ');
+        }
+        Assert.Equal("-nan NaN nan NaN inf Infinity -inf -Infinity ", text.ToString());
+    }
+
     /// <summary>Tells that it wrote more than there was room for.</summary>
     private readonly struct Liar : IUtf8SpanFormattable
     {

@@ -67,7 +67,6 @@ public sealed unsafe partial class AffinityGroup
             throw new InvalidOperationException(
                 $"The affinity group \"{Name}\" has an object or a block and cannot be configured. Configure it before its first object, or free its objects and call Trim.");
         }
-        _sizesRequired = options.SizesRequired;
     }
 
     private static void Check(AffinityGroupOptions options)

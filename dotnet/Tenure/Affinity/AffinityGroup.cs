@@ -28,7 +28,6 @@ namespace Tenure;
 public sealed unsafe partial class AffinityGroup : IDisposable
 {
     private readonly OwnerHandle? _owner; // null in a ready-made group
-    private bool _sizesRequired;
     private void* _group; // null after Dispose
 
     /// <summary>Initializes a group with default options.</summary>
@@ -52,7 +51,6 @@ public sealed unsafe partial class AffinityGroup : IDisposable
         Check(options);
         NativeLibraryCheck.Ensure();
         Name = options.Name ?? "";
-        _sizesRequired = options.SizesRequired;
         using var name = new Utf8Text(Name, stackalloc byte[Utf8Text.StackBytes]);
         fixed (byte* text = name.Bytes)
         {
@@ -114,15 +112,17 @@ public sealed unsafe partial class AffinityGroup : IDisposable
 
     /// <summary>Frees an object's memory. Null is allowed and does nothing.</summary>
     /// <param name="block">Memory of this group that is not deallocated.</param>
-    /// <exception cref="InvalidOperationException">The group requires the size on every free.</exception>
+    /// <exception cref="InvalidOperationException">The group requires the size on every free, because of
+    /// <see cref="AffinityGroupOptions.SizesRequired"/> or, in a ready-made group, of
+    /// <c>TENURE_AFFINITY_SIZE_REQUIRED</c> or of native code that configured it. Nothing was freed.</exception>
     /// <exception cref="ObjectDisposedException">The group is disposed.</exception>
     public void Deallocate(void* block)
     {
         void* group = Group;
-        if (_sizesRequired)
+        if (NativeMethods.tn_affinity_sizes_required(group) != 0)
         {
             throw new InvalidOperationException(
-                $"The affinity group \"{Name}\" requires the size on every free (SizesRequired). Call the overload with the size.");
+                $"The affinity group \"{Name}\" requires the size on every free ({(_owner is null ? "SizesRequired or TENURE_AFFINITY_SIZE_REQUIRED" : "SizesRequired")}). Call the overload with the size.");
         }
         NativeMethods.tn_affinity_deallocate(group, block);
         GC.KeepAlive(this);

@@ -13,11 +13,14 @@ namespace Tenure;
 /// not that of a Temp block, which at most moves the thread's cursor. Under the hardened drop-in,
 /// every malloc and free of the thread is checked as well. Under <c>tenure watch</c> also every lock that goes through
 /// the C library: pthread locks, condition variables, semaphores and futexes, including the runtime's own. Not seen:
-/// spin locks, <c>lock</c> statements that do not wait, and the garbage collector.</para>
+/// spin locks, <c>lock</c> statements that do not wait, and the garbage collector, unless a managed allocation inside
+/// the scope starts it.</para>
 /// <para><b>Reported</b> immediately as misuse (<see cref="ReportKind.Misuse"/>). By default the report includes the
 /// native stack and the process is aborted; if <see cref="Reports.Handler"/> returns, the call continues. <c>tenure
-/// watch</c> counts violations by place and fails with <c>--fail-on allocation,free,lock,wait</c>. <b>Cost</b> one native
-/// call at each end.</para>
+/// watch</c> counts violations by place and fails with <c>--fail-on allocation,free,lock,wait</c>. Under the JIT it also
+/// counts the runtime, which allocates, frees and locks when it compiles a method and when it counts the method's calls:
+/// compile ahead of time, or set <c>DOTNET_TieredCompilation=0</c> and make the first calls, with their scope, in an
+/// <see cref="AllowAllocScope"/>. <b>Cost</b> one native call at each end.</para>
 /// <para><b>Threads</b> the promise applies to the thread that begins it: a ref struct cannot leave its stack. Scopes
 /// nest, also with <see cref="NoAllocScope"/>. A copy is the same scope: dispose only one of them.</para>
 /// <example><code>

@@ -27,6 +27,10 @@ internal static unsafe partial class NativeMethods
 
     [LibraryImport(Library)]
     [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
+    internal static partial uint tn_affinity_sizes_required(void* group);
+
+    [LibraryImport(Library)]
+    [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
     internal static partial void* tn_affinity_allocate(void* group, nuint bytes, nuint alignment);
 
     [LibraryImport(Library)]

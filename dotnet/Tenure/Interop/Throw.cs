@@ -26,7 +26,7 @@ internal static class Throw
     [DoesNotReturn]
     [MethodImpl(MethodImplOptions.NoInlining)]
     internal static void Disposed(string type) =>
-        throw new ObjectDisposedException(type, "The object was already disposed. Dispose of it after its last use, or create a new one.");
+        throw new ObjectDisposedException(type, "The object was used after it was disposed. Move the call of Dispose behind the last use, or create a new object.");
 
     [DoesNotReturn]
     [MethodImpl(MethodImplOptions.NoInlining)]

@@ -47,11 +47,14 @@ public static unsafe partial class Native
 
     /// <summary>Prepares the calling thread, so that its next blocks do not wait for system calls and page
     /// faults.</summary>
-    /// <remarks>Blocks count with their sizes rounded up to 16, those of TempJob, up to 16 KiB each, with 8 bytes more. Persistent opens only
-    /// the thread's cache, whatever the size. Cost: a page fault or less per page of 4 KiB.</remarks>
+    /// <remarks>Blocks count with their sizes rounded up to 16, those of TempJob, up to 16 KiB each, with 8 bytes more.
+    /// Persistent opens only the thread's cache, whatever the size. Cost: a page fault or less per page of 4 KiB.</remarks>
     /// <param name="bytes">The number of bytes; those past Temp's budget are not prepared.</param>
     /// <param name="lifetime">The lifetime of the next blocks.</param>
-    /// <returns><c>true</c> if the memory is ready; <c>false</c> when out of memory.</returns>
+    /// <returns><c>true</c> if the memory is ready. <c>false</c> if nothing, or not all of it, was prepared: when out of
+    /// memory, which releases TempJob's unused chunks; for more than 1 GiB of TempJob; and for Temp after an overflow,
+    /// until the thread's Temp fits its budget again. Blocks that come from malloc (<c>TENURE_PASSTHROUGH</c>, and under
+    /// <c>tenure watch</c> without <c>--tenure own</c>) need no preparation: <c>true</c>.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The lifetime is not valid.</exception>
     public static bool WarmUp(nuint bytes, Lifetime lifetime)
     {

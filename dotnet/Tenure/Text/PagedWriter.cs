@@ -4,12 +4,11 @@
 using System;
 using System.Buffers;
 using System.IO;
-using System.Runtime.CompilerServices;
 
 namespace Tenure;
 
 /// <summary>Runs <paramref name="body"/> once for each page below <paramref name="count"/>, in any order, on any threads,
-/// and returns when all calls have returned.</summary>
+/// and returns when all calls have returned. A call after that throws <see cref="InvalidOperationException"/>.</summary>
 /// <param name="count">The number of pages.</param>
 /// <param name="body">Writes the page with the given index.</param>
 public delegate void PageExecutor(int count, Action<int> body);
@@ -26,10 +25,13 @@ public delegate void PageExecutor(int count, Action<int> body);
 /// <para><b>Threads</b> the write methods use the threads of their executor; everything else one thread at a time.
 /// <b>When full</b> <see cref="Reserve"/> throws <see cref="OutOfMemoryException"/> and changes nothing. A record longer
 /// than its bound is named by <see cref="Error"/>; nothing is written past its page.</para>
+/// <para><b>Pages that still run</b> when their executor has returned make the write throw
+/// <see cref="InvalidOperationException"/>, and so do <see cref="Reserve"/>, <see cref="Trim"/> and the write methods until
+/// the last of these pages ends. <see cref="Dispose"/> does not wait: the last page frees the memory.</para>
 /// <para>An executor may allocate: <c>Parallel.For</c> does. The writer itself allocates one delegate in its
 /// constructor and nothing later.</para>
 /// </remarks>
-public sealed unsafe class PagedWriter : IDisposable
+public sealed unsafe partial class PagedWriter : IDisposable
 {
     private readonly Action<int> _body;
     private readonly Lifetime _lifetime;
@@ -43,7 +45,6 @@ public sealed unsafe class PagedWriter : IDisposable
     private long _runningObjects; // negative: the records tell how many
     private int _pageCount; // of the finished text
     private IPageRecords? _records;
-    private bool _isDisposed;
 
     /// <summary>Initializes a writer without memory.</summary>
     /// <param name="lifetime">How long the memory is held: Persistent or TempJob.</param>
@@ -103,11 +104,12 @@ public sealed unsafe class PagedWriter : IDisposable
     /// <param name="bytesPerObject">The size of the longest record in bytes.</param>
     /// <exception cref="ArgumentOutOfRangeException">A number is negative, or a page has more than 2^31 - 1
     /// bytes.</exception>
+    /// <exception cref="InvalidOperationException">Pages are still running; nothing has changed.</exception>
     /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
     /// <exception cref="ObjectDisposedException">The writer was disposed of.</exception>
     public void Reserve(int pages, int objectsPerPage, int bytesPerObject)
     {
-        ObjectDisposedException.ThrowIf(_isDisposed, this);
+        ThrowUnlessIdle();
         Throw.IfNegative(pages);
         Throw.IfNegative(objectsPerPage);
         Throw.IfNegative(bytesPerObject);
@@ -143,7 +145,8 @@ public sealed unsafe class PagedWriter : IDisposable
     /// there is no text.</returns>
     /// <exception cref="ArgumentNullException">The records are null.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The number is negative, or greater than reserved.</exception>
-    /// <exception cref="InvalidOperationException">The executor left pages out; there is no text.</exception>
+    /// <exception cref="InvalidOperationException">The executor left pages out, returned while pages were running, or
+    /// called one that does not exist; or pages of an earlier round still run. There is no text.</exception>
     /// <exception cref="ObjectDisposedException">The writer was disposed of.</exception>
     public bool Write(long objects, IPageRecords records, PageExecutor? executor = null)
     {
@@ -166,8 +169,10 @@ public sealed unsafe class PagedWriter : IDisposable
     /// there is no text.</returns>
     /// <exception cref="ArgumentNullException">The records are null.</exception>
     /// <exception cref="ArgumentOutOfRangeException">The number is negative, or greater than reserved.</exception>
-    /// <exception cref="InvalidOperationException">The executor left pages out, or a page has more objects than
-    /// reserved; there is no text.</exception>
+    /// <exception cref="InvalidOperationException">As of <see cref="Write"/>, or a page has more objects than
+    /// reserved. There is no text.</exception>
+    /// <exception cref="NotSupportedException">The records do not implement
+    /// <see cref="IPageRecords.CountOf"/>.</exception>
     /// <exception cref="ObjectDisposedException">The writer was disposed of.</exception>
     public bool WritePages(int pages, IPageRecords records, PageExecutor? executor = null)
     {
@@ -234,35 +239,38 @@ public sealed unsafe class PagedWriter : IDisposable
 
     /// <summary>Frees the memory; reserve again before the next round.</summary>
     /// <returns>The number of bytes freed.</returns>
+    /// <exception cref="InvalidOperationException">Pages are still running; nothing has changed.</exception>
+    /// <exception cref="ObjectDisposedException">The writer was disposed of.</exception>
     public long Trim()
     {
+        ThrowUnlessIdle();
         long freed = (long)_blockBytes;
         FreeBlock();
         return freed;
     }
 
-    /// <summary>Frees the memory. A second call does nothing.</summary>
+    /// <summary>Frees the memory; while pages run, the last of them frees it when it ends. A second call does
+    /// nothing.</summary>
     public void Dispose()
     {
-        FreeBlock();
-        _isDisposed = true;
         GC.SuppressFinalize(this);
+        CloseForever();
     }
 
     private byte* PageAt(int page) => _block + (nuint)page * ((nuint)_objectsPerPage * (nuint)_bytesPerObject);
 
     private bool Run(int pages, long objects, IPageRecords records, PageExecutor? executor)
     {
-        ObjectDisposedException.ThrowIf(_isDisposed, this);
         ArgumentNullException.ThrowIfNull(records);
-        _pageCount = 0;
-        Error = null;
-        new Span<PageState>(_states, pages).Clear();
-        _runningPages = pages;
-        _runningObjects = objects;
-        _records = records;
+        Open();
         try
         {
+            _pageCount = 0;
+            Error = null;
+            new Span<PageState>(_states, pages).Clear();
+            _runningPages = pages;
+            _runningObjects = objects;
+            _records = records;
             if (executor is not null)
             {
                 executor(pages, _body);
@@ -274,18 +282,37 @@ public sealed unsafe class PagedWriter : IDisposable
                     WritePage(page);
                 }
             }
+            ThrowUnlessAlone();
+            return End(pages);
         }
         finally
         {
+            Close();
             _records = null;
-            _runningPages = 0;
+            Leave();
         }
-        return End(pages);
     }
 
     /// <summary>Writes a page. Its thread writes to the page's text, and to its state once at the end: in between it
     /// touches no shared cache line.</summary>
     private void WritePage(int page)
+    {
+        if (!TryEnter())
+        {
+            throw new InvalidOperationException(
+                $"The executor of a PagedWriter called page {page} after its write had ended. It must wait for all calls before it returns.");
+        }
+        try
+        {
+            WriteRecords(page);
+        }
+        finally
+        {
+            Leave();
+        }
+    }
+
+    private void WriteRecords(int page)
     {
         IPageRecords? records = _records;
         if (records is null || (uint)page >= (uint)_runningPages)
@@ -300,20 +327,23 @@ public sealed unsafe class PagedWriter : IDisposable
             throw new InvalidOperationException(
                 $"Page {page} has {objects} objects, but there is room for {_objectsPerPage}. Call Reserve for the largest page.");
         }
-        var to = new Utf8Builder(PageAt(page), objects * _bytesPerObject);
+        // Read once: other threads write to the cache line of these fields when their pages begin and end.
+        byte* at = PageAt(page);
+        int bound = _bytesPerObject;
+        var to = new Utf8Builder(at, objects * bound);
         var state = new PageState { IsWritten = 1 };
         for (int index = 0; index < objects; index++)
         {
             long begin = to.NeededBytes;
             records.Write(ref to, page, index);
             long needed = to.NeededBytes - begin;
-            if (needed < 0 || !to.IsOver(PageAt(page)))
+            if (needed < 0 || !to.IsOver(at))
             {
                 throw new InvalidOperationException(
                     $"The record of object {index} of page {page} took text back or assigned another builder. A record may only append.");
             }
             // As long as every record keeps its bound, the page has room for all of them.
-            if (needed > _bytesPerObject)
+            if (needed > bound)
             {
                 state.FailedIndex = index;
                 state.FailedBytes = needed;

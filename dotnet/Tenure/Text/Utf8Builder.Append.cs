@@ -30,7 +30,7 @@ public unsafe ref partial struct Utf8Builder
         Throw.IfNegative(count);
         if (letter >= 0x80)
         {
-            Throw.OutOfRange(nameof(letter), letter, "The character must be ASCII. Append text with the others.");
+            Throw.OutOfRange(nameof(letter), letter, "The character must be ASCII. Use Append(string) for others.");
         }
         Sink.AppendRepeated((byte)letter, count);
     }
@@ -97,6 +97,8 @@ public unsafe ref partial struct Utf8Builder
 
     /// <summary>Appends a number with a fixed number of decimals, as printf's "%.*f" and the C++ <c>append_fixed</c>
     /// do: rounded from the exact value, ties to the even digit. Faster than the formats "F2" and the like.</summary>
+    /// <remarks>Infinities are "inf" and "-inf". What is not a number is "nan", or "-nan" if its sign bit is set, as it is
+    /// in <see cref="double.NaN"/>. <see cref="Append{T}(T)"/> writes "Infinity", "-Infinity" and "NaN".</remarks>
     /// <param name="value">The number. A float is exact as a double.</param>
     /// <param name="digits">The number of decimals, 0 to <see cref="MaxFixedDigits"/>.</param>
     /// <exception cref="ArgumentOutOfRangeException">The number of decimals is out of range.</exception>

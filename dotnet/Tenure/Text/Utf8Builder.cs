@@ -25,8 +25,10 @@ namespace Tenure;
 /// <para>Values are formatted with the invariant culture, unless you pass a provider. Numbers, dates, Guid and all types
 /// with <see cref="IUtf8SpanFormattable"/> or <see cref="ISpanFormattable"/> make no managed object. Types with only a
 /// ToString do, and so do an enumeration, for which there is <see cref="AppendEnum"/>, and a nullable.</para>
-/// <para>Pass the builder by reference. A copy is a second builder over the same memory; after one of the two has
-/// grown, do not use the other. Spans of the text are valid until the next call that appends.</para>
+/// <para>Pass the builder by reference. A copy is a second builder over the same memory: after one of the two has grown
+/// or was disposed of, the other one writes to freed memory, which is not detected. C# passes no variable of a
+/// <c>using</c> statement by reference (CS1657): dispose of such a builder in a <c>finally</c> block. Spans of the text
+/// are valid until the next call that appends.</para>
 /// <example><code>
 /// using var scope = TempScope.Begin();
 /// Utf8Builder line = scope.CreateUtf8Builder();
@@ -88,7 +90,7 @@ public unsafe ref partial struct Utf8Builder : IDisposable
     /// <summary>Tells whether the text is in a page of a <see cref="PagedWriter"/>.</summary>
     internal readonly bool IsOver(byte* page) => _state.Block == page;
 
-    /// <summary>Gets the length of the text in bytes.</summary>
+    /// <summary>Gets the length of the text in bytes; zero after <see cref="Dispose"/>.</summary>
     public readonly int Length => _state.Length;
 
     /// <summary>Gets the number of bytes that fit without growing, or at all over a span.</summary>
@@ -101,10 +103,12 @@ public unsafe ref partial struct Utf8Builder : IDisposable
     public readonly long NeededBytes => _state.Length + _state.MissedBytes;
 
     /// <summary>Gets the text: everything, or the part before the first call that did not fit.</summary>
+    /// <exception cref="ObjectDisposedException">The builder was disposed of.</exception>
     public readonly ReadOnlySpan<byte> WrittenSpan
     {
         get
         {
+            ThrowIfDisposed();
             byte* block = _state.Block;
             return block != null ? new(block, _state.Length) : _caller[.._state.Length];
         }
@@ -140,8 +144,10 @@ public unsafe ref partial struct Utf8Builder : IDisposable
     /// <param name="bytes">The number of bytes, at most the length of the span.</param>
     /// <exception cref="ArgumentOutOfRangeException">The number is negative or greater than the free
     /// memory.</exception>
+    /// <exception cref="ObjectDisposedException">The builder was disposed of.</exception>
     public void Advance(int bytes)
     {
+        ThrowIfDisposed();
         if ((uint)bytes > (uint)(_state.Limit - _state.Length))
         {
             Throw.OutOfRange(nameof(bytes), bytes, $"The number must be from 0 to {_state.Limit - _state.Length}, the free memory.");
@@ -153,10 +159,7 @@ public unsafe ref partial struct Utf8Builder : IDisposable
     /// <exception cref="ObjectDisposedException">The builder was disposed of.</exception>
     public void Clear()
     {
-        if (_state.Growth == Utf8Growth.Disposed)
-        {
-            Throw.Disposed(nameof(Utf8Builder));
-        }
+        ThrowIfDisposed();
         _state.Length = 0;
         _state.MissedBytes = 0;
         _state.Limit = _state.Capacity;
@@ -165,6 +168,7 @@ public unsafe ref partial struct Utf8Builder : IDisposable
     /// <summary>Writes the text to a stream.</summary>
     /// <param name="stream">The stream.</param>
     /// <exception cref="ArgumentNullException">The stream is null.</exception>
+    /// <exception cref="ObjectDisposedException">The builder was disposed of.</exception>
     public readonly void WriteTo(Stream stream)
     {
         ArgumentNullException.ThrowIfNull(stream);
@@ -173,6 +177,7 @@ public unsafe ref partial struct Utf8Builder : IDisposable
 
     /// <summary>Converts the text to a managed string, which is a managed allocation.</summary>
     /// <returns>The text.</returns>
+    /// <exception cref="ObjectDisposedException">The builder was disposed of.</exception>
     public override readonly string ToString() => Encoding.UTF8.GetString(WrittenSpan);
 
     /// <summary>Frees the memory of a builder with a lifetime. A second call does nothing. Over Temp or a span, it does
@@ -183,6 +188,14 @@ public unsafe ref partial struct Utf8Builder : IDisposable
         {
             CollectionMemory.Free(_state.Block, (nuint)_state.Capacity, _state.Lifetime);
             _state = new Utf8State { Growth = Utf8Growth.Disposed };
+        }
+    }
+
+    private readonly void ThrowIfDisposed()
+    {
+        if (_state.Growth == Utf8Growth.Disposed)
+        {
+            Throw.Disposed(nameof(Utf8Builder));
         }
     }
 

@@ -173,6 +173,7 @@ public:
     [[nodiscard]] std::string_view name() const noexcept { return name_; }
     [[nodiscard]] std::size_t alignment() const noexcept { return options_.alignment; }
     [[nodiscard]] std::size_t block_bytes() const noexcept { return options_.block_bytes; }
+    [[nodiscard]] size_on_free sizes() const noexcept { return options_.sizes; }
     /// The largest object in a block. Larger objects, and those aligned to more than 4096, are in the group's heap.
     [[nodiscard]] static constexpr std::size_t max_in_block_bytes() noexcept { return detail::affinity_page_bytes / 4; }
 

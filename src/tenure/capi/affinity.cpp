@@ -133,6 +133,10 @@ tn_status tn_affinity_configure(tn_affinity* group, const tn_affinity_options* o
     return TN_OK;
 }
 
+std::uint32_t tn_affinity_sizes_required(const tn_affinity* group) {
+    return group->value.sizes() == size_on_free::required ? 1 : 0;
+}
+
 void* tn_affinity_allocate(tn_affinity* group, std::size_t bytes, std::size_t alignment) {
     return alignment == 0 ? group->value.allocate(bytes) : group->value.allocate(bytes, alignment);
 }
