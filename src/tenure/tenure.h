@@ -132,10 +132,9 @@ TN_API void tn_reset_temp(void);
 
 /**
  * Prepares the calling thread, so that its next `bytes` of Temp or TempJob do not wait for the operating system. Blocks
- * count with their rounded sizes, those of TempJob, up to 16 KiB each, with 8 bytes more. Persistent opens only the
- * thread's cache. Bytes of Temp past its budget are not prepared. Returns 1 if the memory is ready; 0 when out of
- * memory, which releases TempJob's unused chunks, for more than 1 GiB of TempJob, for Temp after an overflow of its
- * budget, and when `held` is invalid. With option `passthrough` there is nothing to prepare: 1.
+ * count with their rounded sizes, those of TempJob, up to 16 KiB each, with 8 bytes more. Not prepared: Temp past its
+ * budget, Persistent but for the thread's cache, and blocks under passthrough. Returns 1 if the memory is ready; 0 when
+ * out of memory, for more than 1 GiB of TempJob, for Temp after an overflow, and when `held` is invalid.
  */
 TN_API uint32_t tn_warm_up(size_t bytes, tn_lifetime held);
 
@@ -236,8 +235,7 @@ TN_API void tn_heap_get_stats(const tn_heap* heap, tn_allocator_stats* stats);
 /**
  * An arena: memory that is freed together, for one thread at a time. The layout of these first fields is part of this
  * interface. A caller may allocate in its own code (align, add, compare with the limit, store) and call
- * tn_arena_allocate when there is no room. Both fields are zero when it must not do so: in checked builds, and when
- * blocks come from another malloc.
+ * tn_arena_allocate when there is no room. Both fields are zero when it must not: in checked builds and passthrough.
  */
 typedef struct tn_arena {
     uint64_t cursor; /**< address of the next block */
@@ -535,8 +533,7 @@ TN_API void tn_mark(const char* name, size_t name_bytes);
  * The same as C11's snprintf, without its locks and allocations: everything except `%n` and the locale. The text is
  * that of glibc in the locale C.UTF-8; numbers are rounded to nearest, ties to even. Returns -1 and an empty text for
  * `%n`, for a conversion that C11 does not have, for a wide character outside Unicode, and for a width, a precision or
- * a text above INT_MAX. Writes nothing behind the terminating zero. `to` may be NULL if `size` is zero. tenure_text.h
- * has writers that append to a text.
+ * a text above INT_MAX. `to` may be NULL if `size` is zero. tenure_text.h has writers that append to a text.
  */
 TN_API int tn_snprintf(char* to, size_t size, const char* format, ...) TN_PRINTF(3, 4);
 TN_API int tn_vsnprintf(char* to, size_t size, const char* format, va_list arguments) TN_PRINTF(3, 0);
@@ -592,8 +589,7 @@ TN_API tn_status tn_option_set(const char* name, size_t length, const char* valu
 typedef void (*tn_report_handler)(void* context, uint32_t kind, const char* text, size_t length);
 /**
  * Installs a report handler. NULL restores the default, which writes to standard error and aborts the process for
- * misuse and broken invariants. When this function returns, another thread may still be running the former handler:
- * keep alive what that handler uses.
+ * misuse and broken invariants. Keep alive what the former handler uses: another thread may still be running it.
  */
 TN_API void tn_set_report_handler(tn_report_handler handler, void* context);
 

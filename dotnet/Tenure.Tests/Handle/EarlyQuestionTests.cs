@@ -33,6 +33,10 @@ public sealed class EarlyQuestionTests
         Assert.Equal("ObjectDisposedException", Thrown(() => table.GetMethod("Free")!.Invoke(null, [none])));
         Assert.Equal(false, buffer.GetProperty("IsValid")!.GetValue(Activator.CreateInstance(buffer)));
         Assert.Equal("TenureLoadException", Thrown(() => Activator.CreateInstance(buffer, 5)));
+        Type group = early.GetType("Tenure.AffinityGroup", throwOnError: true)!;
+        Assert.All(
+            (string[])["Objects", "Data", "Nodes", "Physics"],
+            name => Assert.Equal("TenureLoadException", Thrown(() => group.GetProperty(name)!.GetValue(null))));
 
         isThere = true;
         object made = Activator.CreateInstance(buffer, 5)!;

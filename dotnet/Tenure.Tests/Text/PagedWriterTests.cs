@@ -219,7 +219,8 @@ public sealed class PagedWriterTests
         Assert.Throws<ArgumentOutOfRangeException>(() => writer.WritePages(Pages + 1, records));
         Assert.Throws<ArgumentNullException>(() => writer.Write(1, null!));
         Assert.Throws<InvalidOperationException>(() => writer.WritePages(1, new Crowd()));
-        Assert.Throws<InvalidOperationException>(() => writer.Write(Each, new Cheat(clears: true)));
+        Assert.True(writer.Write(Each, new Cheat(clears: true)));
+        Assert.Equal(Each - 1, writer.Length); // a record takes back only its own text
         Assert.Throws<InvalidOperationException>(() => writer.Write(Each, new Cheat(clears: false)));
         records.ThrowingPage = 5;
         Assert.Throws<TimeoutException>(() => writer.Write(Pages * Each, records));
@@ -327,6 +328,50 @@ public sealed class PagedWriterTests
         Assert.Contains(nameof(IPageRecords.CountOf), Assert.Throws<NotSupportedException>(
             () => writer.WritePages(Pages, new Cheat(clears: true))).Message, StringComparison.Ordinal);
         Assert.Equal(0, writer.PageCount);
+    }
+
+    [Fact]
+    public void no_record_is_lost_when_write_returns_true()
+    {
+        using var writer = new PagedWriter();
+        writer.Reserve(1, 3, 8);
+        Assert.True(writer.Write(2, new Odd(clears: false)));
+        Assert.Equal("abcdabcd", Encoding.UTF8.GetString(writer.Page(0)));
+        Assert.True(writer.Write(3, new Odd(clears: true)));
+        Assert.Equal("record0record1record2", Encoding.UTF8.GetString(writer.Page(0)));
+    }
+
+    /// <summary>Clears the text before a record, or writes values that want more room than they need.</summary>
+    private sealed class Odd(bool clears) : IPageRecords
+    {
+        public void Write(ref Utf8Builder text, int page, int index)
+        {
+            if (!clears)
+            {
+                text.Append(new Wide());
+                return;
+            }
+            if (index == 1)
+            {
+                text.Clear();
+            }
+            text.Append("record" + index.ToString(System.Globalization.CultureInfo.InvariantCulture));
+        }
+    }
+
+    private readonly struct Wide : IUtf8SpanFormattable
+    {
+        public bool TryFormat(Span<byte> utf8Destination, out int bytesWritten, ReadOnlySpan<char> format, IFormatProvider? provider)
+        {
+            bytesWritten = 0;
+            if (utf8Destination.Length < 16)
+            {
+                return false;
+            }
+            "abcd"u8.CopyTo(utf8Destination);
+            bytesWritten = 4;
+            return true;
+        }
     }
 
     private sealed class Crowd : IPageRecords

@@ -568,6 +568,81 @@ public sealed class Utf8BuilderTests
         Assert.Equal("-nan NaN nan NaN inf Infinity -inf -Infinity ", text.ToString());
     }
 
+    [Fact]
+    public void a_hole_that_assigns_the_builder_cannot_write_behind_its_memory()
+    {
+        byte[] all = new byte[64];
+        byte[] big = new byte[1000];
+        Assert.Throws<InvalidOperationException>(() =>
+        {
+            var line = new Utf8Builder(all.AsSpan(0, 4));
+            line.Append($"{Swap(ref line, big)}{"0123456789ABCDEF"}");
+        });
+        Assert.Throws<InvalidOperationException>(() =>
+        {
+            var line = new Utf8Builder(all.AsSpan(0, 4));
+            line.Append($"{Swap(ref line, big)}{'x'}");
+        });
+        Assert.Throws<InvalidOperationException>(() =>
+        {
+            var line = new Utf8Builder(big);
+            line.Append('x', 100);
+            line.Append($"{Swap(ref line, all)}{new string('x', 2000)}");
+        });
+        Assert.All(all, letter => Assert.Equal(0, letter));
+    }
+
+    private static string Swap(ref Utf8Builder line, byte[] memory)
+    {
+        line = new Utf8Builder(memory);
+        return "";
+    }
+
+    [Fact]
+    public void a_value_that_asks_for_more_room_than_it_needs_is_written()
+    {
+        var text = new Utf8Builder(new byte[8]);
+        text.Append(new Wide(16));
+        text.Append(new Wide(16));
+        Assert.Equal("abcdabcd", text.ToString());
+        Assert.True(text.Fits);
+    }
+
+    [Fact]
+    public void a_value_that_never_fits_leaves_the_capacity_as_it_was()
+    {
+        using var text = new Utf8Builder(Lifetime.Persistent, 16);
+        text.Append("kept"u8);
+        bool threw = false;
+        try
+        {
+            text.Append(new Wide(int.MaxValue)); // the text before it leaves less
+        }
+        catch (OutOfMemoryException)
+        {
+            threw = true;
+        }
+        Assert.True(threw);
+        Assert.Equal(16, text.Capacity);
+        Assert.Equal("kept", text.ToString());
+    }
+
+    /// <summary>Writes four bytes, but wants more room.</summary>
+    private readonly struct Wide(int room) : IUtf8SpanFormattable
+    {
+        public bool TryFormat(Span<byte> utf8Destination, out int bytesWritten, ReadOnlySpan<char> format, IFormatProvider? provider)
+        {
+            bytesWritten = 0;
+            if (utf8Destination.Length < room)
+            {
+                return false;
+            }
+            "abcd"u8.CopyTo(utf8Destination);
+            bytesWritten = 4;
+            return true;
+        }
+    }
+
     /// <summary>Tells that it wrote more than there was room for.</summary>
     private readonly struct Liar : IUtf8SpanFormattable
     {

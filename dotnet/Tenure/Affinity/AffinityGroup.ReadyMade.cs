@@ -29,25 +29,53 @@ public sealed unsafe partial class AffinityGroup
     /// <see cref="Configure"/> one of them.</remarks>
     /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
     /// version.</exception>
-    public static AffinityGroup Objects => ReadyMade.Objects;
+    public static AffinityGroup Objects
+    {
+        get
+        {
+            NativeLibraryCheck.Ensure(); // an exception of ReadyMade's would be a TypeInitializationException
+            return ReadyMade.Objects;
+        }
+    }
 
     /// <summary>Gets the ready-made group for arrays and other data that nodes point to, at multiples of 16.</summary>
     /// <remarks>See <see cref="Objects"/>.</remarks>
     /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
     /// version.</exception>
-    public static AffinityGroup Data => ReadyMade.Data;
+    public static AffinityGroup Data
+    {
+        get
+        {
+            NativeLibraryCheck.Ensure(); // an exception of ReadyMade's would be a TypeInitializationException
+            return ReadyMade.Data;
+        }
+    }
 
     /// <summary>Gets the ready-made group for objects that a traversal visits, at multiples of 8.</summary>
     /// <remarks>See <see cref="Objects"/>.</remarks>
     /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
     /// version.</exception>
-    public static AffinityGroup Nodes => ReadyMade.Nodes;
+    public static AffinityGroup Nodes
+    {
+        get
+        {
+            NativeLibraryCheck.Ensure(); // an exception of ReadyMade's would be a TypeInitializationException
+            return ReadyMade.Nodes;
+        }
+    }
 
     /// <summary>Gets the ready-made group for objects of a physics engine, at multiples of 16.</summary>
     /// <remarks>See <see cref="Objects"/>.</remarks>
     /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
     /// version.</exception>
-    public static AffinityGroup Physics => ReadyMade.Physics;
+    public static AffinityGroup Physics
+    {
+        get
+        {
+            NativeLibraryCheck.Ensure(); // an exception of ReadyMade's would be a TypeInitializationException
+            return ReadyMade.Physics;
+        }
+    }
 
     /// <summary>Configures the group anew, before its first object. No other thread may use the group during the
     /// call.</summary>

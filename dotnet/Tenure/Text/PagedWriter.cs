@@ -328,29 +328,31 @@ public sealed unsafe partial class PagedWriter : IDisposable
                 $"Page {page} has {objects} objects, but there is room for {_objectsPerPage}. Call Reserve for the largest page.");
         }
         // Read once: other threads write to the cache line of these fields when their pages begin and end.
-        byte* at = PageAt(page);
+        byte* begin = PageAt(page);
+        byte* at = begin;
         int bound = _bytesPerObject;
-        var to = new Utf8Builder(at, objects * bound);
+        byte* end = at + (nint)objects * bound;
         var state = new PageState { IsWritten = 1 };
         for (int index = 0; index < objects; index++)
         {
-            long begin = to.NeededBytes;
+            // Its own builder: a record that clears it does not take the records before it back.
+            var to = new Utf8Builder(at, (int)(end - at));
             records.Write(ref to, page, index);
-            long needed = to.NeededBytes - begin;
-            if (needed < 0 || !to.IsOver(at))
+            if (!to.IsOver(at))
             {
                 throw new InvalidOperationException(
-                    $"The record of object {index} of page {page} took text back or assigned another builder. A record may only append.");
+                    $"The record of object {index} of page {page} assigned another builder. A record may only append.");
             }
             // As long as every record keeps its bound, the page has room for all of them.
-            if (needed > bound)
+            if (to.NeededBytes > bound || !to.Fits)
             {
                 state.FailedIndex = index;
-                state.FailedBytes = needed;
+                state.FailedBytes = to.NeededBytes;
                 break;
             }
+            at += to.Length;
         }
-        state.Bytes = state.FailedBytes == 0 ? to.Length : 0;
+        state.Bytes = state.FailedBytes == 0 ? (int)(at - begin) : 0;
         _states[page] = state;
     }
 

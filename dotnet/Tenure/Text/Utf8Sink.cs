@@ -37,7 +37,11 @@ internal readonly unsafe ref struct Utf8Sink
     internal Span<byte> Room
     {
         [MethodImpl(MethodImplOptions.AggressiveInlining)]
-        get => MemoryMarshal.CreateSpan(ref At(_state.Length), _state.Limit - _state.Length);
+        get
+        {
+            ThrowIfReplaced();
+            return MemoryMarshal.CreateSpan(ref At(_state.Length), _state.Limit - _state.Length);
+        }
     }
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
@@ -46,6 +50,7 @@ internal readonly unsafe ref struct Utf8Sink
         int length = _state.Length;
         if (length < _state.Limit || MakeRoom(1))
         {
+            ThrowIfReplaced();
             At(length) = letter;
             _state.Length = length + 1;
         }
@@ -200,6 +205,7 @@ internal readonly unsafe ref struct Utf8Sink
     [MethodImpl(MethodImplOptions.NoInlining)]
     internal bool MakeRoom(int bytes)
     {
+        ThrowIfReplaced();
         if (_state.Growth == Utf8Growth.Doubles)
         {
             Grow((long)_state.Length + bytes);
@@ -217,12 +223,31 @@ internal readonly unsafe ref struct Utf8Sink
     /// <summary>Takes back what was written since, when the whole did not fit.</summary>
     internal void TakeBack(int begin)
     {
+        if (begin > _state.Length)
+        {
+            ThrowReplaced();
+        }
         _state.MissedBytes += _state.Length - begin;
         _state.Length = begin;
         _state.Limit = begin;
     }
 
     internal void Advance(int bytes) => _state.Length += bytes;
+
+    /// <summary>Throws if a hole of an interpolated string assigned another builder: the state is then that builder's,
+    /// and the span still the first one's.</summary>
+    [MethodImpl(MethodImplOptions.AggressiveInlining)]
+    private void ThrowIfReplaced()
+    {
+        if (_state.Block == null && _state.Capacity != _caller.Length)
+        {
+            ThrowReplaced();
+        }
+    }
+
+    [DoesNotReturn]
+    private static void ThrowReplaced() => throw new InvalidOperationException(
+        "A value of the interpolated string assigned another builder to the one that the string is appended to. Assign it before or after the call.");
 
     [MethodImpl(MethodImplOptions.AggressiveInlining)]
     private ref byte At(int index)
@@ -244,6 +269,27 @@ internal readonly unsafe ref struct Utf8Sink
         int capacity = (int)Math.Max(needed, Math.Min(Math.Max(2L * _state.Capacity, Utf8Builder.DefaultCapacity), int.MaxValue));
         _state.Block = (byte*)CollectionMemory.Resize(
             _state.Block, (nuint)_state.Capacity, (nuint)capacity, (nuint)_state.Length, Native.DefaultAlignment, _state.Lifetime);
+        _state.Capacity = capacity;
+        _state.Limit = capacity;
+    }
+
+    /// <summary>Returns to an earlier capacity, when the value that needed more could not be formatted.</summary>
+    private void ShrinkTo(int capacity)
+    {
+        if (capacity == _state.Capacity)
+        {
+            return;
+        }
+        if (capacity == 0)
+        {
+            CollectionMemory.Free(_state.Block, (nuint)_state.Capacity, _state.Lifetime);
+            _state.Block = null;
+        }
+        else
+        {
+            _state.Block = (byte*)CollectionMemory.Resize(
+                _state.Block, (nuint)_state.Capacity, (nuint)capacity, (nuint)_state.Length, Native.DefaultAlignment, _state.Lifetime);
+        }
         _state.Capacity = capacity;
         _state.Limit = capacity;
     }
@@ -283,15 +329,26 @@ internal readonly unsafe ref struct Utf8Sink
         int written;
         if (_state.Growth == Utf8Growth.Doubles)
         {
-            do
+            int before = _state.Capacity;
+            try
             {
-                Grow(Math.Max(2L * _state.Capacity, Utf8Builder.DefaultCapacity));
+                do
+                {
+                    // Up to the largest capacity first; the next step throws.
+                    long larger = Math.Max(2L * _state.Capacity, Utf8Builder.DefaultCapacity);
+                    Grow(_state.Capacity < int.MaxValue ? Math.Min(larger, int.MaxValue) : larger);
+                }
+                while (!((IUtf8SpanFormattable)value!).TryFormat(Room, out written, format, provider));
             }
-            while (!((IUtf8SpanFormattable)value!).TryFormat(Room, out written, format, provider));
+            catch
+            {
+                ShrinkTo(before);
+                throw;
+            }
             _state.Length += Checked(written, Room.Length);
             return;
         }
-        // Only its length is wanted. Not Temp: a scope here would be the innermost one while the value is formatted.
+        // Most often only its length is wanted. Not Temp: a scope here would be the innermost one while the value is formatted.
         for (nuint bytes = 4096; ; bytes *= 2)
         {
             void* scratch = Native.Allocate(bytes, Lifetime.Persistent);
@@ -300,7 +357,7 @@ internal readonly unsafe ref struct Utf8Sink
                 var room = new Span<byte>(scratch, (int)Math.Min(bytes, int.MaxValue));
                 if (((IUtf8SpanFormattable)value!).TryFormat(room, out written, format, provider))
                 {
-                    MakeRoom(Checked(written, room.Length));
+                    Append(room[..Checked(written, room.Length)]); // it may fit after all: its type asked for more room
                     return;
                 }
             }
