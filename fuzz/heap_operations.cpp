@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// A heap with a limit, over a source that fails at some request: any sequence of operations keeps every block intact.
+// A heap with a limit, over a source that fails at some request: any sequence of operations, with sweeps that return free
+// memory between them, keeps every block intact.
 
 #include <tenure/base/counting_source.hpp>
 #include <tenure/base/failing_source.hpp>
@@ -62,9 +63,17 @@ void change_size(fuzz::input& from, tenure::heap& tested, std::vector<fuzz::held
     fuzz::write(block);
 }
 
+/// As the background thread, but now.
+void sweep(tenure::heap& tested, std::uint8_t how, std::uint64_t& now_ns) {
+    tenure::detail::heap_core& core = tenure::detail::core_of(tested);
+    now_ns += core.sweep_every_ns() + 1;
+    (void)core.sweep({.is_thorough = (how & 1) != 0, .is_urgent = (how & 2) != 0}, now_ns);
+}
+
 void run(fuzz::input& from, tenure::heap& tested) {
     std::vector<fuzz::held> alive;
     std::uint8_t stamp = 0;
+    std::uint64_t now_ns = std::uint64_t{1} << 60; // later than any call that reads the clock
     while (!from.empty()) {
         const std::uint8_t operation = from.byte() % 16;
         if (operation < 6) {
@@ -77,9 +86,11 @@ void run(fuzz::input& from, tenure::heap& tested) {
             change_size(from, tested, alive, static_cast<change>(operation - 11));
         } else if (operation == 14) {
             tested.trim();
-        } else if (from.byte() < 8) {
+        } else if (const std::uint8_t how = from.byte(); how < 8) {
             tested.clear();
             alive.clear();
+        } else {
+            sweep(tested, how, now_ns);
         }
         fuzz::require(tested.stats().live_count == alive.size(), "the count of blocks is true");
     }

@@ -3,6 +3,8 @@
 
 // Large blocks in small segments: lists, bits and records agree after each step.
 
+#include <cstdint>
+
 #include <tenure/base/counting_source.hpp>
 #include <tenure/heap/detail/large_blocks.hpp>
 #include <tenure/platform/page_source.hpp>
@@ -44,7 +46,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t cou
                 block.bytes = size;
                 fuzz::write(block);
             } else if (operation == 6) {
-                tested.sweep();
+                const std::uint8_t how = from.byte();
+                sweep_result result;
+                auto place = tested.begin_sweep();
+                while (tested.sweep_some(place, {(how & 1) != 0, (how & 2) != 0}, result)) {}
             } else if (from.byte() < 32) {
                 tested.trim();
             }

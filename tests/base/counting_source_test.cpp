@@ -58,4 +58,17 @@ TEST(counting_source, it_is_as_large_and_as_shared_as_what_is_behind_it) {
     EXPECT_EQ(counting_source(tenure::page_source::process()).threads(), tenure::sharing::any_thread);
 }
 
+TEST(counting_source, a_block_that_shrinks_holds_less_and_a_question_is_no_request) {
+    counting_source source(tenure::page_source::process());
+    void* const block = source.acquire(16 * 4096, 16);
+    EXPECT_TRUE(source.extend(block, 16 * 4096, 16 * 4096));
+    EXPECT_EQ(source.requests(), 1u);
+    EXPECT_TRUE(source.shrink(block, 16 * 4096, 4096));
+    EXPECT_EQ(source.live_bytes(), 4096u);
+    EXPECT_EQ(source.peak_bytes(), 16u * 4096);
+    EXPECT_EQ(source.requests(), 1u);
+    source.release(block, 4096);
+    EXPECT_EQ(source.live_bytes(), 0u);
+}
+
 }

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <tenure/base/static_buffer_source.hpp>
+#include <tenure/platform/page_source.hpp>
 
 namespace {
 
@@ -28,6 +29,16 @@ TEST(failing_source, as_many_requests_as_allowed_go_through) {
     failing.release(first, 200);
     EXPECT_EQ(failing.max_bytes(), 1024u);
     EXPECT_EQ(failing.threads(), tenure::sharing::one_thread);
+}
+
+TEST(failing_source, a_question_and_a_shrink_go_through_when_nothing_else_does) {
+    tenure::failing_source source(tenure::page_source::process(), 1);
+    void* const block = source.acquire(4 * 4096, 16);
+    EXPECT_TRUE(source.extend(block, 4 * 4096, 4 * 4096));
+    EXPECT_FALSE(source.extend(block, 4 * 4096, 8 * 4096));
+    EXPECT_EQ(source.refused(), 1u);
+    EXPECT_TRUE(source.shrink(block, 4 * 4096, 4096));
+    source.release(block, 4096);
 }
 
 }

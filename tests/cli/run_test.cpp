@@ -64,6 +64,20 @@ TEST_F(run, proves_what_was_served) {
     expect_words(json.err, {"{\"allocator\":\"tenure\"", "\"program\":\"ls\"", "\"c_library_bytes\":0}"});
 }
 
+TEST_F(run, limits_the_programs_heap) {
+    const std::string asks = " -- sh -c 'x=$(head -c 60000000 /dev/zero | tr \"\\\\0\" x); echo ${#x}'";
+    const auto refused = run_command("run --limit 20M" + asks);
+    expect_words(refused.err,
+                 {"was refused, because the process heap has", "of at most 20971520 bytes in use", "sh ["});
+    EXPECT_EQ(run_command("run --limit 500M" + asks).out, "60000000\n");
+    const auto json = run_command("run --limit 20M --stats=json" + asks);
+    expect_words(json.err, {"\"event\":\"refused\",\"program\":\"sh\"", "\"limit_bytes\":20971520"});
+    const auto other = run_command("run --heap system --limit 20M -- true");
+    EXPECT_EQ(other.code, 2);
+    expect_words(other.err, {"only Tenure's malloc supports --limit"});
+    EXPECT_EQ(run_command("run --limit lots -- true").code, 2);
+}
+
 TEST_F(run, sets_options_for_the_program) {
     const auto found = run_command("run --set passthrough=heap --set malloc_stats=json -- ls /");
     EXPECT_EQ(found.code, 0) << found.err;

@@ -10,9 +10,11 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "preloaded.hpp"
@@ -251,7 +253,9 @@ TEST_F(entry_points, posix_memalign_leaves_result_and_errno_as_glibc_does) {
     ASSERT_TRUE(theirs != nullptr && free_theirs != nullptr);
     ASSERT_NE(reinterpret_cast<void*>(theirs), reinterpret_cast<void*>(&::posix_memalign));
     int anything = 0;
-    for (const unsigned alignment : {0u, 1u, 4u, 8u, 16u, 24u, 48u, 64u, 4096u, 65536u}) {
+    for (const std::size_t alignment :
+         {std::size_t{0}, std::size_t{1}, std::size_t{4}, std::size_t{8}, std::size_t{16}, std::size_t{24},
+          std::size_t{48}, std::size_t{64}, std::size_t{4096}, std::size_t{65'536}, beyond + 1, beyond, SIZE_MAX}) {
         for (std::size_t bytes : {std::size_t{0}, std::size_t{3}, beyond, SIZE_MAX - 4096, SIZE_MAX}) {
             void* expected = &anything;
             errno = 77;
@@ -345,19 +349,48 @@ TEST_F(entry_points, malloc_info_writes_xml_and_wants_no_options) {
     EXPECT_NE(written.find("<system type=\"current\" size="), std::string::npos) << written;
 }
 
-TEST_F(entry_points, mallopt_takes_hints_and_refuses_promises) {
-    EXPECT_EQ(::mallopt(M_ARENA_MAX, 1), 1);
-    EXPECT_EQ(::mallopt(M_TRIM_THRESHOLD, 1 << 20), 1);
-    EXPECT_EQ(::mallopt(M_MMAP_THRESHOLD, 1 << 20), 1);
-    EXPECT_EQ(::mallopt(M_PERTURB, 0xAA), 0);
-    EXPECT_EQ(::mallopt(12345, 1), 0);
+TEST_F(entry_points, mallopt_answers_as_glibc_for_all_but_a_fill) {
+    auto* const theirs =
+        reinterpret_cast<int (*)(int, int)>(::dlsym(::dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY), "mallopt"));
+    ASSERT_NE(reinterpret_cast<void*>(theirs), reinterpret_cast<void*>(&::mallopt));
+    for (const int parameter : {M_MXFAST, M_NLBLKS, M_GRAIN, M_KEEP, M_TRIM_THRESHOLD, M_TOP_PAD, M_MMAP_THRESHOLD,
+                                M_MMAP_MAX, M_CHECK_ACTION, M_ARENA_TEST, M_ARENA_MAX, 0, 5, -100, 12'345}) {
+        for (const int value : {INT_MIN, -1, 0, 1, 2, 64, 160, 161, 1 << 20, 1 << 25, 1 << 26, INT_MAX})
+            EXPECT_EQ(::mallopt(parameter, value), theirs(parameter, value)) << parameter << ", " << value;
+    }
+    EXPECT_EQ(::mallopt(M_PERTURB, 0xAA), 0); // glibc accepts it, and fills
 }
 
-TEST_F(entry_points, malloc_stats_writes_to_standard_error) {
-    testing::internal::CaptureStderr();
-    ::malloc_stats();
-    const std::string written = testing::internal::GetCapturedStderr();
-    EXPECT_NE(written.find("in use bytes = "), std::string::npos) << written;
+TEST_F(entry_points, malloc_stats_writes_the_lines_of_glibc_to_the_stream) {
+    void* const huge = hidden(std::malloc(std::size_t{64} << 20));
+    const auto captured = [](void (*stats)()) {
+        char* text = nullptr;
+        std::size_t length = 0;
+        FILE* const before = std::exchange(stderr, ::open_memstream(&text, &length));
+        stats();
+        std::fclose(std::exchange(stderr, before));
+        std::string lines{text, length};
+        std::free(text);
+        return lines;
+    };
+    const auto without_digits = [](std::string text) {
+        std::erase_if(text, [](char each) { return (each >= '0' && each <= '9') || each == ' '; });
+        // The C library has further arenas if threads have called it by its own names.
+        constexpr std::string_view arena = "Arena:\nsystembytes=\ninusebytes=\n";
+        while (text.starts_with(arena) && text.substr(arena.size()).starts_with(arena)) text.erase(0, arena.size());
+        return text;
+    };
+    auto* const theirs =
+        reinterpret_cast<void (*)()>(::dlsym(::dlopen("libc.so.6", RTLD_NOLOAD | RTLD_LAZY), "malloc_stats"));
+    const std::string ours = captured([] { ::malloc_stats(); });
+    EXPECT_EQ(without_digits(ours), without_digits(captured(theirs))) << ours;
+    std::size_t regions = 0, bytes = 0;
+    const std::size_t at = ours.find("max mmap regions");
+    ASSERT_EQ(std::sscanf(ours.c_str() + at, "max mmap regions = %zu max mmap bytes = %zu", &regions, &bytes), 2)
+        << ours;
+    EXPECT_GE(regions, 1u);
+    EXPECT_GE(bytes, std::size_t{64} << 20);
+    std::free(huge);
 }
 
 TEST_F(entry_points, a_double_free_is_reported_by_the_hardened_form) {

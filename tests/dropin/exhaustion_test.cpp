@@ -59,19 +59,26 @@ private:
     void* last_ = nullptr;
 };
 
-using form = void* (*)(std::size_t);
+struct form {
+    void* (*take)(std::size_t);
+    void (*give_back)(void*);
+    void* operator()(std::size_t bytes) const { return take(bytes); }
+};
+
+void delete_one(void* block) { ::operator delete(block); }
+void delete_many(void* block) { ::operator delete[](block); }
 
 const form loud_forms[] = {
-    [](std::size_t bytes) { return hidden(::operator new(bytes)); },
-    [](std::size_t bytes) { return hidden(::operator new[](bytes)); },
-    [](std::size_t bytes) { return hidden(::operator new(bytes, wide)); },
-    [](std::size_t bytes) { return hidden(::operator new[](bytes, wide)); },
+    {[](std::size_t bytes) { return hidden(::operator new(bytes)); }, &delete_one},
+    {[](std::size_t bytes) { return hidden(::operator new[](bytes)); }, &delete_many},
+    {[](std::size_t bytes) { return hidden(::operator new(bytes, wide)); }, &delete_one},
+    {[](std::size_t bytes) { return hidden(::operator new[](bytes, wide)); }, &delete_many},
 };
 const form quiet_forms[] = {
-    [](std::size_t bytes) { return hidden(::operator new(bytes, std::nothrow)); },
-    [](std::size_t bytes) { return hidden(::operator new[](bytes, std::nothrow)); },
-    [](std::size_t bytes) { return hidden(::operator new(bytes, wide, std::nothrow)); },
-    [](std::size_t bytes) { return hidden(::operator new[](bytes, wide, std::nothrow)); },
+    {[](std::size_t bytes) { return hidden(::operator new(bytes, std::nothrow)); }, &delete_one},
+    {[](std::size_t bytes) { return hidden(::operator new[](bytes, std::nothrow)); }, &delete_many},
+    {[](std::size_t bytes) { return hidden(::operator new(bytes, wide, std::nothrow)); }, &delete_one},
+    {[](std::size_t bytes) { return hidden(::operator new[](bytes, wide, std::nothrow)); }, &delete_many},
 };
 constexpr std::size_t sizes[] = {64, 1000, 100'000};
 
@@ -99,7 +106,7 @@ TEST_F(exhaustion, operator_new_throws_bad_alloc_and_serves_again_when_there_is_
                     const everything taken;
                     for (const std::size_t bytes : sizes) good = throws_bad_alloc(take, bytes) && good;
                 }
-                for (const std::size_t bytes : sizes) std::free(take(bytes));
+                for (const std::size_t bytes : sizes) take.give_back(take(bytes));
                 std::_Exit(good ? 0 : 1);
             },
             testing::ExitedWithCode(0), "^$");

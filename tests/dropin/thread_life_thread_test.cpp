@@ -8,11 +8,13 @@
 #include <malloc.h>
 #include <pthread.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "preloaded.hpp"
@@ -131,6 +133,37 @@ TEST_F(thread_life, key_destructors_of_every_round_allocate_and_free) {
     }
     EXPECT_LT(::mallinfo2().uordblks, before + turns * std::size_t{2000});
     ::pthread_key_delete(late_key);
+}
+
+TEST_F(thread_life, no_call_is_a_cancellation_point) {
+    static bool is_past = false;
+    const auto work = [](void* log) -> void* {
+        ::pthread_cancel(::pthread_self()); // pending from now on
+        for (std::size_t bytes : {std::size_t{10}, std::size_t{100'000}, std::size_t{40} << 20}) {
+            void* const block = hidden(std::malloc(bytes));
+            std::free(hidden(std::realloc(block, bytes * 2)));
+            std::free(hidden(std::calloc(1, bytes)));
+            std::free(hidden(std::aligned_alloc(256, bytes)));
+        }
+        ::malloc_trim(0);
+        ::malloc_stats();
+        ::malloc_info(0, static_cast<FILE*>(log));
+        is_past = true;
+        ::pthread_testcancel();
+        return nullptr;
+    };
+    FILE* const nowhere = std::fopen("/dev/null", "w");
+    ASSERT_NE(nowhere, nullptr);
+    std::setvbuf(nowhere, nullptr, _IONBF, 0); // as stderr: each piece is a system call
+    FILE* const before = std::exchange(stderr, nowhere);
+    pthread_t thread{};
+    ASSERT_EQ(::pthread_create(&thread, nullptr, work, nowhere), 0);
+    void* result = nullptr;
+    ASSERT_EQ(::pthread_join(thread, &result), 0);
+    stderr = before;
+    std::fclose(nowhere);
+    EXPECT_TRUE(is_past);
+    EXPECT_EQ(result, PTHREAD_CANCELED);
 }
 
 }

@@ -189,19 +189,19 @@ TEST(heap_check, a_seed_makes_one_script) {
         for (const replacement& step : script.all()) made.push_back(step.slot * 1024 + step.bytes * 2 + step.handed);
         return made;
     };
-    const auto script = words(make_script(1000, 100, 10, one));
-    EXPECT_EQ(script, words(make_script(1000, 100, 10, same)));
-    EXPECT_NE(script, words(make_script(1000, 100, 10, other)));
+    const auto script = words(make_script(1000, 100, 10, small_in_heap, one));
+    EXPECT_EQ(script, words(make_script(1000, 100, 10, small_in_heap, same)));
+    EXPECT_NE(script, words(make_script(1000, 100, 10, small_in_heap, other)));
 }
 
 TEST(heap_check, a_script_hands_over_the_share_that_was_asked_for) {
     random_source random(7);
-    const page_array<replacement> script = make_script(100'000, 100, 10, random);
+    const page_array<replacement> script = make_script(100'000, 100, 10, small_in_heap, random);
     std::size_t handed = 0;
     for (const replacement& step : script.all()) {
         EXPECT_LT(step.slot, 100u);
-        EXPECT_GE(step.bytes, smallest_in_heap);
-        EXPECT_LE(step.bytes, largest_in_heap);
+        EXPECT_GE(step.bytes, small_in_heap.smallest);
+        EXPECT_LE(step.bytes, small_in_heap.largest);
         handed += std::size_t{step.handed};
     }
     EXPECT_NEAR(static_cast<double>(handed), 10'000, 500);

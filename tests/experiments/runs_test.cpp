@@ -48,6 +48,8 @@ parameters tiny(const experiment& chosen) {
                                                                                             {"wait-ms", 1},
                                                                                             {"epochs", 3},
                                                                                             {"turnovers", 1},
+                                                                                            {"holes", 3000},
+                                                                                            {"idle", 1},
                                                                                             {"starts", 3},
                                                                                             {"pages", 3},
                                                                                             {"samples", 2000}}) {

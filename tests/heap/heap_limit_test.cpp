@@ -89,4 +89,15 @@ TEST_F(heap_limits, a_request_that_no_segment_can_hold_leaves_the_heap_as_it_is)
     }
 }
 
+TEST_F(heap_limits, a_huge_block_has_no_room_to_grow_where_addresses_are_limited) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "sanitizers need addresses of their own";
+    const support::address_limit limit(150 * mebibyte);
+    void* blocks[4]{};
+    for (void*& block : blocks) block = heap_.allocate(34 * mebibyte);
+    for (void* const block : blocks) {
+        EXPECT_NE(block, nullptr);
+        heap_.deallocate(block);
+    }
+}
+
 }

@@ -203,6 +203,37 @@ TEST(heap_threads, heaps_come_and_go_while_threads_that_used_them_live_on) {
     for (std::thread& each : threads) each.join();
 }
 
+TEST(heap_threads, a_cache_grows_with_its_traffic_up_to_a_sum) {
+    if (tenure::checks::caller) GTEST_SKIP() << "checked builds have quarantines";
+    heap tested;
+    const auto cached_bytes = [&](std::size_t class_index) {
+        return tenure::detail::core_of(tested).cached_count(class_index) * tenure::detail::class_bytes(class_index);
+    };
+    std::vector<void*> blocks(400);
+    const auto replace_all = [&](std::size_t bytes) {
+        for (void*& block : blocks) block = tested.allocate(bytes);
+        for (void* const block : blocks) tested.deallocate(block);
+    };
+    constexpr std::size_t first = tenure::detail::class_of(1024);
+    tested.deallocate(tested.allocate(8192));
+    EXPECT_LE(cached_bytes(tenure::detail::class_of(8192)), 32u * 1024);
+    for (int each = 0; each < 20; ++each) replace_all(8192);
+    EXPECT_GT(cached_bytes(tenure::detail::class_of(8192)), 64u * 1024);
+    std::size_t base = 0, all = 0;
+    for (int each = 0; each < 20; ++each) {
+        for (std::size_t index = first; index < tenure::detail::small_class_count; ++index)
+            replace_all(tenure::detail::class_bytes(index));
+    }
+    for (std::size_t index = first; index < tenure::detail::small_class_count; ++index) {
+        base += tenure::detail::base_cached(index) * tenure::detail::class_bytes(index);
+        all += cached_bytes(index);
+    }
+    EXPECT_GT(all, base);
+    EXPECT_LE(all, base + tenure::detail::max_extra_bytes);
+    tested.trim();
+    EXPECT_EQ(cached_bytes(tenure::detail::class_of(8192)), 0u);
+}
+
 // What a trim asks of other threads' caches must not wait for an allocation: a thread that receives may never allocate.
 TEST(heap_threads, one_that_only_frees_follows_the_trim_of_another) {
     if (tenure::checks::caller) GTEST_SKIP() << "checked builds have no caches";
@@ -223,7 +254,7 @@ TEST(heap_threads, one_that_only_frees_follows_the_trim_of_another) {
         stage = 1;
         stage.notify_all();
         stage.wait(1);
-        free_some(tenure::detail::max_cached(class_index) - cached_first + 1); // one more than there is room for
+        free_some(tenure::detail::base_cached(class_index) - cached_first + 1); // one more than there is room for
         EXPECT_EQ(tenure::detail::core_of(tested).cached_count(class_index), 1u);
     });
     stage.wait(0);

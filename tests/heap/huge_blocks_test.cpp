@@ -49,6 +49,18 @@ TEST_F(huge, blocks_are_aligned_whole_and_given_back) {
     EXPECT_EQ(source_.live_blocks(), 0u);
 }
 
+TEST_F(huge, growth_under_a_limit_costs_what_it_adds) {
+    memory_.limit_of_use().set(100 * mebibyte);
+    void* const block = blocks_.allocate(60 * mebibyte, 16, 1);
+    for (std::size_t each = 1; each <= 8; ++each) {
+        ASSERT_TRUE(blocks_.resize(block, 60 * mebibyte + each * 65'536));
+        EXPECT_FALSE(memory_.limit_of_use().is_trim_due()) << each;
+    }
+    EXPECT_EQ(memory_.in_use_bytes(), 60 * mebibyte + 8 * 65'536);
+    blocks_.deallocate(block, 2);
+    EXPECT_EQ(memory_.in_use_bytes(), 0u);
+}
+
 TEST_F(huge, a_freed_block_is_there_for_the_next_also_for_a_somewhat_larger_one) {
     void* const first = blocks_.allocate(80 * mebibyte, 16, 1);
     blocks_.deallocate(first, 2);

@@ -20,6 +20,8 @@ namespace {
 using tenure::detail::contents;
 using tenure::detail::heap_memory;
 using tenure::detail::large_blocks;
+using tenure::detail::sweep_result;
+using tenure::detail::sweep_scope;
 using tenure::detail::unit_bytes;
 constexpr std::size_t max_large_bytes = tenure::detail::max_large_bytes(tenure::detail::max_segment_bytes);
 
@@ -137,6 +139,41 @@ TEST_F(large, a_whole_segment_can_be_one_block) {
     EXPECT_EQ(blocks_.segment_count(), 2u);
 }
 
+/// A sweep as callers do it. Returns   the bytes returned.
+std::size_t sweep(large_blocks& blocks, sweep_scope scope = {}) {
+    sweep_result result;
+    auto place = blocks.begin_sweep();
+    while (blocks.sweep_some(place, scope, result)) {}
+    return result.returned_bytes;
+}
+
+TEST_F(large, a_thorough_sweep_returns_single_pages_and_an_urgent_one_at_once) {
+    std::vector<void*> taken;
+    for (int each = 0; each < 100; ++each) taken.push_back(blocks_.allocate(40'960, 16));
+    for (void* const block : taken) std::memset(block, 1, 40'960);
+    for (std::size_t each = 0; each < taken.size(); each += 2) blocks_.deallocate(taken[each]);
+    EXPECT_EQ(sweep(blocks_), 0u);
+    EXPECT_EQ(sweep(blocks_), 0u) << "runs of 40 KiB are too short for a caller";
+    EXPECT_EQ(sweep(blocks_, {.is_thorough = true}), 0u) << "the first one only looks";
+    EXPECT_EQ(sweep(blocks_, {.is_thorough = true}), 50u * 40'960);
+    for (std::size_t each = 1; each < taken.size(); each += 2) blocks_.deallocate(taken[each]);
+    EXPECT_EQ(sweep(blocks_, {.is_thorough = true, .is_urgent = true}), 50u * 40'960);
+    EXPECT_TRUE(blocks_.valid());
+}
+
+TEST_F(large, what_is_requested_again_soon_after_a_sweep_is_thrash) {
+    for (const int sweeps : {1, 3}) {
+        void* const block = blocks_.allocate(1 << 20, 16);
+        std::memset(block, 1, 1 << 20);
+        blocks_.deallocate(block);
+        const std::size_t before = memory_.thrash_bytes();
+        EXPECT_GE(sweep(blocks_, {.is_thorough = true, .is_urgent = true}), std::size_t{1} << 20);
+        for (int each = 1; each < sweeps; ++each) sweep(blocks_, {.is_thorough = true});
+        blocks_.deallocate(blocks_.allocate(1 << 20, 16));
+        EXPECT_EQ(memory_.thrash_bytes() - before, sweeps == 1 ? 1u << 20 : 0u) << "after " << sweeps << " sweeps";
+    }
+}
+
 TEST_F(large, what_is_fresh_reads_zero_and_what_was_swept_does_again) {
     contents found{};
     auto* block = static_cast<unsigned char*>(blocks_.allocate(1 << 20, 16, found));
@@ -144,15 +181,15 @@ TEST_F(large, what_is_fresh_reads_zero_and_what_was_swept_does_again) {
     EXPECT_EQ(found, contents::zero);
     std::memset(block, 1, 1 << 20);
     blocks_.deallocate(block);
-    EXPECT_EQ(blocks_.sweep(), 0u) << "it was free for less than a sweep";
+    EXPECT_EQ(sweep(blocks_), 0u) << "it was free for less than a sweep";
     auto* again = static_cast<unsigned char*>(blocks_.allocate(1 << 20, 16, found));
     EXPECT_EQ(again, block);
     EXPECT_EQ(found, contents::unknown);
     blocks_.deallocate(again);
-    EXPECT_EQ(blocks_.sweep(), 0u);
+    EXPECT_EQ(sweep(blocks_), 0u);
     void* const within = blocks_.allocate(8192, 16); // does not make the rest of the run any younger
     blocks_.deallocate(within);
-    EXPECT_GE(blocks_.sweep(), (std::size_t{1} << 20) - 16'384);
+    EXPECT_GE(sweep(blocks_), (std::size_t{1} << 20) - 16'384);
     EXPECT_EQ(blocks_.committed_bytes(), large_segment_head_bytes + 4096 + 8192);
     blocks_.trim();
     again = static_cast<unsigned char*>(blocks_.allocate(1 << 20, 16, found));

@@ -25,6 +25,7 @@ constexpr platform::fork_steps noting{
     [](void* owner) noexcept { (steps_seen() += letter_of(owner)) += "+ "; },
     [](void* owner) noexcept { (steps_seen() += letter_of(owner)) += "- "; },
     [](void* owner) noexcept { (steps_seen() += letter_of(owner)) += "c "; },
+    nullptr,
 };
 
 TEST(fork_handler, locks_are_taken_in_order_and_newest_first_and_given_back_from_the_last_on) {

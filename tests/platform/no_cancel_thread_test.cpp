@@ -58,7 +58,7 @@ TEST(no_cancel, a_thread_that_is_cancelled_writes_its_report) {
     static platform::kept_file copy;
     EXPECT_TRUE(is_finished_before_the_cancellation([] {
         copy = platform::copy_of_standard_error();
-        platform::write_to(copy.number, "to a copy\n");
+        platform::write_to(copy, "to a copy\n");
     }));
     ::close(copy.number);
     const std::string said = testing::internal::GetCapturedStderr();

@@ -4,7 +4,10 @@
 #include <tenure/platform/page_source.hpp>
 
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
+#include <fstream>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -86,6 +89,45 @@ TEST(clock, time_goes_forward) {
     std::uint64_t now = before;
     while (now == before) now = tenure::platform::monotonic_ns();
     EXPECT_GT(now, before);
+}
+
+TEST(page_source, shrink_keeps_the_front_and_the_end_can_be_had_again) {
+    page_source& source = page_source::process();
+    const std::size_t page = tenure::platform::page_bytes();
+    auto* const block = static_cast<unsigned char*>(source.acquire(8 * page, 16));
+    std::memset(block, 0x22, 8 * page);
+    EXPECT_TRUE(source.shrink(block, 8 * page, 3 * page));
+    EXPECT_EQ(block[3 * page - 1], 0x22);
+    ASSERT_TRUE(source.extend(block, 3 * page, 6 * page));
+    EXPECT_EQ(block[3 * page - 1], 0x22);
+    EXPECT_EQ(block[3 * page], 0);
+    source.release(block, 6 * page);
+}
+
+/// Whether the system was asked for huge pages at an address.
+bool asks_for_huge_pages(const void* address) {
+    std::ifstream mappings("/proc/self/smaps");
+    std::string line;
+    bool is_inside = false;
+    while (std::getline(mappings, line)) {
+        unsigned long begin = 0, end = 0;
+        if (std::sscanf(line.c_str(), "%lx-%lx ", &begin, &end) == 2)
+            is_inside = tenure::address_of(address) >= begin && tenure::address_of(address) < end;
+        if (is_inside && line.starts_with("VmFlags:")) return line.find(" hg") != std::string::npos;
+    }
+    return false;
+}
+
+TEST(page_source, a_block_that_grows_past_a_huge_page_asks_for_them) {
+    page_source source(tenure::page_size::huge);
+    constexpr std::size_t mebibyte = std::size_t{1} << 20;
+    void* const block = source.acquire(mebibyte, 32 * mebibyte);
+    EXPECT_FALSE(asks_for_huge_pages(block));
+    ASSERT_TRUE(source.extend(block, mebibyte, 8 * mebibyte));
+    void* const other = source.acquire(8 * mebibyte, 32 * mebibyte);
+    EXPECT_EQ(asks_for_huge_pages(block), asks_for_huge_pages(other)); // neither where the system has none
+    source.release(other, 8 * mebibyte);
+    source.release(block, 8 * mebibyte);
 }
 
 }

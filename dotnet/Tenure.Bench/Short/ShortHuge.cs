@@ -83,25 +83,18 @@ internal static unsafe class ShortHuge
         {
             if (pair % 2 == 0)
             {
-                fills[pair] = Nanoseconds(fill);
+                fills[pair] = PassTime.Of(fill);
                 Pattern.Check(first, count, Pattern.Of<int>());
             }
-            sets[pair] = Nanoseconds(() => NativeMemory.Fill(first, (nuint)count * sizeof(int), (byte)pair));
+            sets[pair] = PassTime.Of(() => NativeMemory.Fill(first, (nuint)count * sizeof(int), (byte)pair));
             if (pair % 2 != 0)
             {
-                fills[pair] = Nanoseconds(fill);
+                fills[pair] = PassTime.Of(fill);
             }
             ratios[pair] = fills[pair] / sets[pair];
         }
         found.Add("fill", "huge array, warm", "ns/element", SampleStatistics.Median(fills) / count);
         found.Add("memset of the same pages", "huge array, warm", "ns/element", SampleStatistics.Median(sets) / count);
         found.Add("fill, share of the memset", "huge array, warm", "×", SampleStatistics.Median(ratios));
-    }
-
-    private static double Nanoseconds(Action measured)
-    {
-        long begin = Stopwatch.GetTimestamp();
-        measured();
-        return Stopwatch.GetElapsedTime(begin).TotalNanoseconds;
     }
 }

@@ -3,7 +3,6 @@
 
 using System;
 using System.Buffers;
-using System.Diagnostics;
 using System.Linq;
 using System.Runtime.InteropServices;
 
@@ -70,21 +69,8 @@ internal static unsafe class ShortPairs
             oneByOne(Few);
             whole(few);
         });
-        found.Add("pair", "one by one", "ns", Nanoseconds(() => oneByOne(OneByOne)) / OneByOne);
-        found.Add("pair", "in batches", "ns", Nanoseconds(() => whole(blocks)) / batch);
-    }
-
-    private static double Nanoseconds(Action measured)
-    {
-        measured();
-        double[] passes = new double[Passes];
-        for (int pass = 0; pass < Passes; pass++)
-        {
-            long begin = Stopwatch.GetTimestamp();
-            measured();
-            passes[pass] = Stopwatch.GetElapsedTime(begin).TotalNanoseconds;
-        }
-        return SampleStatistics.Median(passes);
+        found.Add("pair", "one by one", "ns", PassTime.Median(Passes, () => oneByOne(OneByOne)) / OneByOne);
+        found.Add("pair", "in batches", "ns", PassTime.Median(Passes, () => whole(blocks)) / batch);
     }
 
     /// <summary>Allocates blocks like the measured ones and shows them while they are held.</summary>

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: MIT
 
 using System;
-using System.Diagnostics;
 using System.Globalization;
 using System.Runtime.InteropServices;
 using System.Text;
@@ -37,9 +36,9 @@ internal static unsafe class ShortText
         Pages all = Pages.Of(row, pages);
         using var crew = new Crew();
         double count = (double)pages * EachPage;
-        found.Add("record", "bool, float, one thread", "ns/object", Nanoseconds(all.Write) / count);
+        found.Add("record", "bool, float, one thread", "ns/object", PassTime.Median(Passes, all.Write) / count);
         all.Check();
-        found.Add("record", "bool, float, two threads", "ns/object", Nanoseconds(() => all.WriteBy(crew.Run)) / count);
+        found.Add("record", "bool, float, two threads", "ns/object", PassTime.Median(Passes, () => all.WriteBy(crew.Run)) / count);
         all.Check();
         long before = GC.GetAllocatedBytesForCurrentThread();
         all.Write();
@@ -48,19 +47,6 @@ internal static unsafe class ShortText
         ShortPart.AddPeak(ShortPart.Text, found);
         ShortPart.Prove(row, found.Proof, () => all.Show(found.Proof));
         all.Dispose();
-    }
-
-    private static double Nanoseconds(Action measured)
-    {
-        measured();
-        double[] passes = new double[Passes];
-        for (int pass = 0; pass < Passes; pass++)
-        {
-            long begin = Stopwatch.GetTimestamp();
-            measured();
-            passes[pass] = Stopwatch.GetElapsedTime(begin).TotalNanoseconds;
-        }
-        return SampleStatistics.Median(passes);
     }
 
     private static bool IsAlive(int page, int index) => ((page ^ index) & 3) != 0;

@@ -18,7 +18,6 @@ public sealed unsafe partial class AffinityGroup
 
     private AffinityGroup(uint number, string name)
     {
-        NativeLibraryCheck.Ensure();
         Name = name;
         _group = NativeMethods.tn_affinity_ready_made(number);
     }

@@ -11,6 +11,7 @@
 
 #include <array>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,6 +26,9 @@ namespace {
 
 constexpr std::array<std::string_view, 7> part_words{"arena",        "temp", "temp_job", "pool",
                                                      "small_object", "heap", "affinity"};
+constexpr std::array<std::string_view, 11> mitigation_words{"double_free", "canary", "front",      "form",
+                                                            "size",        "fill",   "quarantine", "shuffle",
+                                                            "zero_size",   "guards", "records"};
 constexpr std::array<std::string_view, 3> report_words{"none", "text", "json"};
 
 /// A size as it can be given: 4M for 4194304.
@@ -39,11 +43,11 @@ std::string bytes_text(std::uint64_t bytes) {
 }
 
 /// The words for these bits, found with the library's own parser.
-std::string parts_text(const option_info& info, std::uint64_t parts) {
+std::string set_text(const option_info& info, std::span<const std::string_view> words, std::uint64_t parts) {
     if (parts == 0) return "none";
-    if (parts == all_parts) return "all";
+    if (parts == info.highest) return "all";
     std::string made;
-    for (std::string_view word : part_words) {
+    for (std::string_view word : words) {
         std::uint64_t bit = 0;
         if (!parse_option(info, word, bit) || (parts & bit) == 0) continue;
         made += made.empty() ? "" : ",";
@@ -64,7 +68,8 @@ std::string report_text(const option_info& info, std::uint64_t form) {
 std::string value_text(const option_info& info, std::uint64_t value) {
     switch (info.form) {
     case option_form::bytes: return bytes_text(value);
-    case option_form::parts: return parts_text(info, value);
+    case option_form::parts: return set_text(info, part_words, value);
+    case option_form::mitigations: return set_text(info, mitigation_words, value);
     case option_form::report: return report_text(info, value);
     case option_form::count: break;
     }
@@ -109,6 +114,9 @@ nlohmann::json as_json() {
 std::string valid_values(const option_info& info) {
     if (info.form == option_form::parts) {
         return fmt::format("all, none, or some of {} separated by commas", fmt::join(part_words, ", "));
+    }
+    if (info.form == option_form::mitigations) {
+        return fmt::format("all, none, or some of {} separated by commas", fmt::join(mitigation_words, ", "));
     }
     if (info.form == option_form::report) return "none, text or json";
     return fmt::format("from {} to {}{}", value_text(info, info.lowest), value_text(info, info.highest),

@@ -189,6 +189,12 @@ run_command::run_command(CLI::App& app)
         "--stats{text}", report_,
         "The program and each program it starts print statistics of the drop-in to standard error when they exit; "
         "--stats=json for machine-readable output");
+    command_
+        ->add_option(
+            "--limit", limit_,
+            "Maximum bytes in use in the program's heap, with suffix K, M or G. Requests past it fail, and the "
+            "first one writes a report of who holds what to standard error (as JSON with --stats=json)")
+        ->type_name("BYTES");
     command_->add_option("program", program_, "The program and its arguments, after --")
         ->required()
         ->type_name("PROGRAM ...");
@@ -198,6 +204,7 @@ run_command::run_command(CLI::App& app)
         "  tenure run -- ./game --level 3\n"
         "  tenure run --stats -- g++ -O2 -c heavy.cpp        shows that the drop-in was used\n"
         "  tenure run --heap hardened -- ./tests             finds double frees, overflows, foreign pointers\n"
+        "  tenure run --limit 512M -- ./server               requests past 512 MiB fail; says who holds what\n"
         "  tenure run --set passthrough=heap -- ./game       same library, blocks from the C library\n"
         "  tenure run --heap jemalloc -- ./game              uses a peer\n"
         "  tenure run --heap jemalloc -- dotnet app.dll      lets Tenure.Jemalloc find and tune jemalloc\n\n"
@@ -212,12 +219,17 @@ int run_command::run() const {
         say(fmt::format("only Tenure's malloc supports --stats: remove --stats or --heap {}", heap_));
         return exit_code::bad_usage;
     }
+    if (!limit_.empty() && !is_ours) {
+        say(fmt::format("only Tenure's malloc supports --limit: remove --limit or --heap {}", heap_));
+        return exit_code::bad_usage;
+    }
     if (!report_.empty() && report_ != "text" && report_ != "json") {
         say(fmt::format("--stats={} is not valid; text or json", report_));
         return exit_code::bad_usage;
     }
     std::vector<std::string> settings = settings_;
     if (!report_.empty()) settings.push_back("malloc_stats=" + report_);
+    if (!limit_.empty()) settings.push_back("heap_limit_bytes=" + limit_);
     forget_who_ran_us();
     for (const std::string& each : settings) {
         const std::string refusal = set(each);

@@ -26,6 +26,7 @@ private:
     std::string heap_ = "tenure";
     std::vector<std::string> settings_;
     std::string report_;
+    std::string limit_;
     std::vector<std::string> program_;
 };
 

@@ -118,7 +118,12 @@ constinit const platform::fork_steps affinity_group::fork_steps{
         affinity_group& group = *static_cast<affinity_group*>(owner);
         group.mutex_.abandon();
         group.passthrough_.mutex().abandon();
+        if (group.mutex_.is_mine()) return; // see shared_block_pool
         group.parts_.leave_to_child(group.part_of_this_thread());
+    },
+    [](void* owner) noexcept {
+        affinity_group& group = *static_cast<affinity_group*>(owner);
+        return group.mutex_.is_mine() || group.passthrough_.mutex().is_mine();
     },
 };
 

@@ -16,6 +16,8 @@ void* block_source::remap(void*, std::size_t, std::size_t, std::size_t) noexcept
 
 bool block_source::decommit(void*, std::size_t) noexcept { return false; }
 
+bool block_source::shrink(void*, std::size_t, std::size_t) noexcept { return false; }
+
 std::size_t block_source::max_bytes() const noexcept { return max_object_bytes; }
 
 namespace {

@@ -65,6 +65,11 @@ public:
     /// choose a segment size. The default is no limit.
     [[nodiscard]] virtual std::size_t max_bytes() const noexcept;
 
+    /// Releases the end of a block, which keeps its address and its first `new_bytes`.
+    /// Requires  `new_bytes` is less than `old_bytes`, not zero, and a multiple of the OS page.
+    /// Returns   whether the end was released; the default releases nothing and returns false.
+    virtual bool shrink(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept;
+
 protected:
     constexpr block_source() = default;
     ~block_source() = default;

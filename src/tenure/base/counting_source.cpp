@@ -26,9 +26,15 @@ void counting_source::release(void* block, std::size_t bytes) noexcept {
 }
 
 bool counting_source::extend(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept {
-    ++requests_;
+    if (new_bytes > old_bytes) ++requests_; // otherwise it asks what the source can do
     if (!behind_.extend(block, old_bytes, new_bytes)) return false;
     grow_to(live_bytes_ += new_bytes - old_bytes);
+    return true;
+}
+
+bool counting_source::shrink(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+    if (!behind_.shrink(block, old_bytes, new_bytes)) return false;
+    live_bytes_ -= old_bytes - new_bytes;
     return true;
 }
 

@@ -23,6 +23,7 @@ public:
     [[nodiscard]] bool extend(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept override;
     [[nodiscard]] void* remap(void* block, std::size_t old_bytes, std::size_t new_bytes,
                               std::size_t alignment) noexcept override;
+    bool shrink(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept override;
     bool decommit(void* part, std::size_t bytes) noexcept override;
     [[nodiscard]] sharing threads() const noexcept override { return behind_.threads(); }
     [[nodiscard]] bool is_zeroed() const noexcept override { return behind_.is_zeroed(); }

@@ -19,7 +19,12 @@ void* failing_source::acquire(std::size_t bytes, std::size_t alignment) noexcept
 }
 
 bool failing_source::extend(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept {
-    return let_through() && behind_.extend(block, old_bytes, new_bytes);
+    const bool is_request = new_bytes > old_bytes; // otherwise it asks what the source can do
+    return (!is_request || let_through()) && behind_.extend(block, old_bytes, new_bytes);
+}
+
+bool failing_source::shrink(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+    return behind_.shrink(block, old_bytes, new_bytes);
 }
 
 void* failing_source::remap(void* block, std::size_t old_bytes, std::size_t new_bytes, std::size_t alignment) noexcept {

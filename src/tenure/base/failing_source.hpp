@@ -15,7 +15,8 @@ namespace tenure::inline TENURE_ABI {
 /// Threads   as the source behind it.
 class TENURE_API failing_source final : public block_source {
 public:
-    /// Forwards `allowed` requests, then fails until allow() is called. acquire, extend and remap count as requests.
+    /// Forwards `allowed` requests, then fails until allow() is called. acquire, extend (to a larger
+    /// size) and remap count as requests.
     failing_source(block_source& behind, std::size_t allowed) noexcept : behind_(behind), allowed_(allowed) {}
 
     void allow(std::size_t requests) noexcept { allowed_ = requests; }
@@ -26,6 +27,7 @@ public:
     [[nodiscard]] bool extend(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept override;
     [[nodiscard]] void* remap(void* block, std::size_t old_bytes, std::size_t new_bytes,
                               std::size_t alignment) noexcept override;
+    bool shrink(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept override;
     bool decommit(void* part, std::size_t bytes) noexcept override { return behind_.decommit(part, bytes); }
     [[nodiscard]] sharing threads() const noexcept override { return behind_.threads(); }
     [[nodiscard]] bool is_zeroed() const noexcept override { return behind_.is_zeroed(); }

@@ -19,7 +19,9 @@ namespace tenure::inline TENURE_ABI::host {
 void write_report(std::string_view text) noexcept;
 
 /// Fills `frames` with return addresses of the calling thread, innermost caller first. Returns the number of frames.
-/// Cost      microseconds; allocates nothing after its first call.
+/// The walk reads unwind tables, and goes on where the compiler's runtime would. It ends at a return address without a
+/// table, and at memory that cannot be read, so it is safe on any stack, also on that of a coroutine.
+/// Cost      microseconds; allocates nothing itself.
 std::size_t walk_stack(void** frames, std::size_t capacity) noexcept;
 
 /// Writes one line per frame to standard error: module, nearest exported function, offset.

@@ -33,6 +33,13 @@ constexpr std::array<option_info, option_count> table{{
      "pool, small_object, heap, affinity, separated by commas."},
     {option::malloc_stats, option_form::report, "malloc_stats", "TENURE_MALLOC_STATS", 0, 0, 2,
      "Statistics of the drop-in malloc that are written to standard error when the program ends: none, text, json."},
+    {option::malloc_stats_signal, option_form::count, "malloc_stats_signal", "TENURE_MALLOC_STATS_SIGNAL", 0, 0, 64,
+     "Number of a signal on which the drop-in malloc writes its statistics, in the form of malloc_stats or as text; a "
+     "signal that the program handles or ignores is left alone; 0: none."},
+    {option::heap_limit_bytes, option_form::bytes, "heap_limit_bytes", "TENURE_HEAP_LIMIT", 0, 0, tebibyte,
+     "Maximum bytes of pages and larger blocks in use in the process heap; requests past this limit fail, and the "
+     "first "
+     "one writes a report of who holds what to standard error; 0: no limit."},
     {option::heap_purge_delay_ms, option_form::count, "heap_purge_delay_ms", "TENURE_HEAP_PURGE_DELAY_MS", 1000, 0,
      86'400'000,
      "Milliseconds that the process heap retains freed memory for reuse before it returns the memory to the system."},
@@ -40,11 +47,19 @@ constexpr std::array<option_info, option_count> table{{
      256 * mebibyte, 0, tebibyte,
      "Maximum bytes of freed blocks past 31 MiB that the process heap retains; it retains more only while the program "
      "repeatedly requests blocks past this limit; 0: none."},
-    {option::heap_background, option_form::count, "heap_background", "TENURE_HEAP_BACKGROUND", 0, 0, 1,
-     "1: a background thread of the library purges memory when its purge delay is over, even if no thread calls a "
-     "heap."},
-    {option::heap_guard_sample, option_form::count, "heap_guard_sample", "TENURE_HEAP_GUARD_SAMPLE", 1000, 0, 1'000'000,
+    {option::heap_background, option_form::count, "heap_background", "TENURE_HEAP_BACKGROUND", 1, 0, 1,
+     "1: a background thread of the library returns freed memory when its purge delay is over, also between blocks in "
+     "use. It exists only while there is something to return. 0: only calls of a heap return memory."},
+    {option::heap_guard_sample, option_form::count, "heap_guard_sample", "TENURE_HEAP_GUARD_SAMPLE", 0, 0, 1'000'000,
      "Checked builds place one in this many blocks of up to 64 KiB between guard pages; 0: none."},
+    {option::heap_guard_bytes, option_form::bytes, "heap_guard_bytes", "TENURE_HEAP_GUARD_BYTES", 16 * mebibyte, 0,
+     tebibyte,
+     "Plain builds place about one block of up to 1 MiB in this many allocated bytes of the process heap between guard "
+     "pages; below 4K, for tests: every block that no thread cache serves; 0: none."},
+    {option::heap_mitigations, option_form::mitigations, "heap_mitigations", "TENURE_HEAP_MITIGATIONS", all_mitigations,
+     0, all_mitigations,
+     "What checked builds do for each block of a heap: all, none, or some of double_free, canary, front, form, size, "
+     "fill, quarantine, shuffle, zero_size, guards, records, separated by commas."},
     {option::affinity_block_bytes, option_form::bytes, "affinity_block_bytes", "TENURE_AFFINITY_BLOCK", 2 * mebibyte,
      65'536, 1024 * mebibyte, "Bytes of a block of the ready-made affinity groups, rounded down to a power of two."},
     {option::affinity_alignment, option_form::count, "affinity_alignment", "TENURE_AFFINITY_ALIGNMENT", 0, 0, 1024,
@@ -66,29 +81,45 @@ constexpr std::array<option_info, option_count> table{{
 
 constexpr std::array<std::string_view, 3> report_names{"none", "text", "json"};
 
-struct named_part {
+struct named_bit {
+    template<class Bit>
+    constexpr named_bit(std::string_view text, Bit which) noexcept
+        : name(text), bit(static_cast<std::uint64_t>(which)) {}
     std::string_view name;
-    part which;
+    std::uint64_t bit;
 };
-constexpr std::array<named_part, 7> part_names{{{"arena", part::arena},
-                                                {"temp", part::temp},
-                                                {"temp_job", part::temp_job},
-                                                {"pool", part::pool},
-                                                {"small_object", part::small_object},
-                                                {"heap", part::heap},
-                                                {"affinity", part::affinity}}};
+constexpr std::array<named_bit, 7> part_names{{{"arena", part::arena},
+                                               {"temp", part::temp},
+                                               {"temp_job", part::temp_job},
+                                               {"pool", part::pool},
+                                               {"small_object", part::small_object},
+                                               {"heap", part::heap},
+                                               {"affinity", part::affinity}}};
 
-bool parse_parts(std::string_view text, std::uint64_t& value) noexcept {
+constexpr std::array<named_bit, 11> mitigation_names{{{"double_free", mitigation::double_free},
+                                                      {"canary", mitigation::canary},
+                                                      {"front", mitigation::front},
+                                                      {"form", mitigation::form},
+                                                      {"size", mitigation::size},
+                                                      {"fill", mitigation::fill},
+                                                      {"quarantine", mitigation::quarantine},
+                                                      {"shuffle", mitigation::shuffle},
+                                                      {"zero_size", mitigation::zero_size},
+                                                      {"guards", mitigation::guards},
+                                                      {"records", mitigation::records}}};
+
+bool parse_set(std::span<const named_bit> names, std::uint64_t all, std::string_view text,
+               std::uint64_t& value) noexcept {
     std::uint64_t found = 0;
     while (!text.empty()) {
         const std::size_t comma = text.find(',');
         const std::string_view word{text.data(), std::min(comma, text.size())};
         text.remove_prefix(std::min(word.size() + 1, text.size())); // substr() would link libstdc++'s throws
         bool known = word == "none" || word == "all";
-        if (word == "all") found = all_parts;
-        for (const named_part& candidate : part_names) {
+        if (word == "all") found = all;
+        for (const named_bit& candidate : names) {
             if (candidate.name != word) continue;
-            found |= static_cast<std::uint64_t>(candidate.which);
+            found |= candidate.bit;
             known = true;
         }
         if (!known) return false;
@@ -153,6 +184,8 @@ void say_value(report_text& message, const option_info& info, std::uint64_t valu
 void say_what_is_valid(report_text& message, const option_info& info) noexcept {
     if (info.form == option_form::parts) {
         message.text("Valid values: \"all\", \"none\", or part names separated by commas. No part uses passthrough. ");
+    } else if (info.form == option_form::mitigations) {
+        message.text("Valid values: \"all\", \"none\", or names separated by commas. All mitigations are on. ");
     } else if (info.form == option_form::report) {
         message.text("Valid values: \"none\", \"text\" or \"json\". No report is written. ");
     } else {
@@ -205,7 +238,8 @@ void detail::forget_reader_of_options() noexcept {
 std::span<const option_info, option_count> option_table() noexcept { return table; }
 
 bool parse_option(const option_info& info, std::string_view text, std::uint64_t& value) noexcept {
-    if (info.form == option_form::parts) return parse_parts(text, value);
+    if (info.form == option_form::parts) return parse_set(part_names, all_parts, text, value);
+    if (info.form == option_form::mitigations) return parse_set(mitigation_names, all_mitigations, text, value);
     if (info.form == option_form::report && parse_report(text, value)) return true;
     std::uint64_t number = 0;
     const char* const end = text.data() + text.size();

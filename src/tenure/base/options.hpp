@@ -24,10 +24,14 @@ enum class option : std::uint8_t {
     temp_job_limit_bytes,
     passthrough,
     malloc_stats,
+    malloc_stats_signal,
+    heap_limit_bytes,
     heap_purge_delay_ms,
     heap_max_retained_bytes,
     heap_background,
     heap_guard_sample,
+    heap_guard_bytes,
+    heap_mitigations,
     affinity_block_bytes,
     affinity_alignment,
     affinity_by_size,
@@ -37,7 +41,7 @@ enum class option : std::uint8_t {
     handle_stack_frames,
     buffer_fill,
 };
-constexpr std::size_t option_count = 17;
+constexpr std::size_t option_count = 21;
 
 /// Parts that can use the process's malloc. The value of option::passthrough is a set of them.
 enum class part : std::uint8_t {
@@ -51,11 +55,29 @@ enum class part : std::uint8_t {
 };
 constexpr std::uint64_t all_parts = 127;
 
+/// What checked builds and the hardened drop-in do for each block of a heap. The value of option::heap_mitigations is a
+/// set of them, read when a thread first uses the heap.
+enum class mitigation : std::uint16_t {
+    double_free = 1, ///< the free exchanges the block's state atomically
+    canary = 2,      ///< the free checks the bytes behind the block
+    front = 4,       ///< the free checks the bytes in front of the block
+    form = 8,        ///< the free checks that malloc, new and new[] match free, delete and delete[]
+    size = 16,       ///< a sized delete checks the size
+    fill = 32,       ///< the free fills the block, and the next allocation checks the fill
+    quarantine = 64, ///< freed blocks are reused late
+    shuffle = 128,   ///< addresses are unpredictable
+    zero_size = 256, ///< the block of malloc(0) faults when it is accessed
+    guards = 512,    ///< blocks past 256 KiB have guard pages, and rest without access when they are freed
+    records = 1024,  ///< the heap's own records have guard pages
+};
+constexpr std::uint64_t all_mitigations = 2047;
+
 enum class option_form : std::uint8_t {
-    count,  ///< a whole number
-    bytes,  ///< a whole number, with an optional suffix K, M or G (powers of 1024)
-    parts,  ///< "all", "none", or names of parts separated by commas
-    report, ///< 0 or "none", 1 or "text", 2 or "json"
+    count,       ///< a whole number
+    bytes,       ///< a whole number, with an optional suffix K, M or G (powers of 1024)
+    parts,       ///< "all", "none", or names of parts separated by commas
+    mitigations, ///< "all", "none", or names of mitigations separated by commas
+    report,      ///< 0 or "none", 1 or "text", 2 or "json"
 };
 
 enum class option_origin : std::uint8_t { built_in, environment, program };

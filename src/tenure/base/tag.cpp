@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <iterator>
 
 #include <tenure/base/at_fork.hpp>
 #include <tenure/base/host.hpp>
@@ -29,12 +30,19 @@ struct tag_name {
 struct registry {
     std::atomic<bool> is_locked; // held while a name is copied; not std::mutex, which the drop-in malloc cannot link
     std::atomic<std::uint16_t> entries[table_size]{}; // hash table of ids; 0: empty; written once, after the name
-    tag_name names[max_tags]{{"(no tag)", 8}, {"(other)", 7}};
-    std::uint16_t count = 2;
+    tag_name names[max_tags]{};                       // without the built-in ones
+    std::uint16_t named_count = 0;                    // likewise
     std::size_t used_bytes = 0;
     char text[max_name_bytes]{};
 };
-constinit registry tags{};
+TENURE_BEHIND_OTHERS(9) constinit registry tags{};
+
+constexpr std::string_view built_in_names[] = {"(no tag)", "(other)"};
+constexpr auto built_in_count = static_cast<std::uint16_t>(std::size(built_in_names));
+
+std::string_view name_of(std::uint16_t id) noexcept {
+    return id < built_in_count ? built_in_names[id] : std::string_view{tags.names[id].text, tags.names[id].length};
+}
 
 class registry_lock {
 public:
@@ -55,7 +63,7 @@ std::atomic<std::uint16_t>& entry_for(std::string_view name, std::uint16_t& foun
     for (std::size_t index = hash_of(name);; ++index) {
         std::atomic<std::uint16_t>& candidate = tags.entries[index & (table_size - 1)];
         found = candidate.load(std::memory_order_acquire);
-        if (found == 0 || std::string_view{tags.names[found].text, tags.names[found].length} == name) return candidate;
+        if (found == 0 || name_of(found) == name) return candidate;
     }
 }
 
@@ -67,6 +75,7 @@ void detail::lock_tags() noexcept {
 }
 
 void detail::unlock_tags() noexcept { tags.is_locked.store(false, std::memory_order_release); }
+bool detail::are_tags_locked() noexcept { return tags.is_locked.load(std::memory_order_relaxed); }
 
 tag tag::named(std::string_view name) noexcept {
     std::uint16_t found = 0;
@@ -75,23 +84,25 @@ tag tag::named(std::string_view name) noexcept {
     const registry_lock lock;
     std::atomic<std::uint16_t>& place = entry_for(name, found);
     if (found != 0) return tag{found};
-    if (tags.count == max_tags || name.size() > max_name_bytes - tags.used_bytes) return tag{other_tag};
+    const auto id = static_cast<std::uint16_t>(built_in_count + tags.named_count);
+    if (id == max_tags || name.size() > max_name_bytes - tags.used_bytes) return tag{other_tag};
     char* const copy = tags.text + tags.used_bytes;
     if (!name.empty()) std::memcpy(copy, name.data(), name.size());
     tags.used_bytes += name.size();
-    tags.names[tags.count] = {copy, name.size()};
-    place.store(tags.count, std::memory_order_release);
-    return tag{tags.count++};
+    tags.names[id] = {copy, name.size()};
+    ++tags.named_count;
+    place.store(id, std::memory_order_release);
+    return tag{id};
 }
 
 std::size_t tag::count() noexcept {
     const registry_lock lock;
-    return tags.count;
+    return std::size_t{built_in_count} + tags.named_count;
 }
 
 std::string_view tag::name() const noexcept {
     if (id_ >= max_tags) return "(unknown tag)";
-    return {tags.names[id_].text, tags.names[id_].length};
+    return name_of(id_);
 }
 
 }

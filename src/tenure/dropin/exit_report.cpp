@@ -2,12 +2,17 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// The report at exit, enabled by TENURE_MALLOC_STATS: one line of text or JSON, so that the lines of several processes
-/// do not mix.
+/// The reports at exit, enabled by TENURE_MALLOC_STATS, and on a signal, enabled by TENURE_MALLOC_STATS_SIGNAL: one
+/// line of text or JSON, so that the lines of several processes do not mix.
+
+#include <atomic>
 
 #include <tenure/base/options.hpp>
 #include <tenure/base/report.hpp>
 #include <tenure/dropin/detail/figures.hpp>
+#include <tenure/dropin/detail/reports.hpp>
+#include <tenure/heap/detail/use_limit.hpp>
+#include <tenure/heap/heap.hpp>
 #include <tenure/platform/process.hpp>
 #include <tenure/platform/program.hpp>
 
@@ -15,13 +20,11 @@ namespace tenure::inline TENURE_ABI::dropin {
 
 namespace {
 
-constexpr std::uint64_t as_text = 1, as_json = 2;
+constexpr std::uint64_t as_json = 2;
 
 constinit platform::kept_file standard_error{}; // as of the start: programs may close theirs before the report
 
-__attribute__((constructor)) void prepare_report() noexcept {
-    if (option_value(option::malloc_stats) != 0) standard_error = platform::copy_of_standard_error();
-}
+enum class moment : std::uint8_t { exit, signal };
 
 /// Writes a size in a unit that leaves at most four digits before the decimal point.
 void say_bytes(report_text& line, std::size_t bytes) noexcept {
@@ -36,20 +39,25 @@ void say_bytes(report_text& line, std::size_t bytes) noexcept {
     line.text(units[unit]);
 }
 
-void say_text(report_text& line, const figures& now) noexcept {
+void say_text(report_text& line, const figures& now, moment when) noexcept {
     line.text("tenure_malloc: ").text(platform::program_name()).text(" [").number(platform::process_id());
     line.text("]: peak in use ");
     say_bytes(line, now.all.peak_bytes);
-    line.text(", at exit ");
+    line.text(when == moment::exit ? ", at exit " : ", now ");
     say_bytes(line, now.all.live_bytes);
     line.text(" in ")
         .number(now.all.live_count)
         .text(now.all.live_count == 1 ? " block; reserved " : " blocks; reserved ");
     say_bytes(line, now.all.reserved_bytes);
-    line.text("; peak resident size of the process ");
-    say_bytes(line, platform::peak_resident_bytes());
-    line.text("; the C library's own heap ");
-    say_bytes(line, c_library_bytes());
+    if (when == moment::exit) {
+        line.text("; peak resident size of the process ");
+        say_bytes(line, platform::peak_resident_bytes());
+        line.text("; the C library's own heap ");
+        say_bytes(line, c_library_bytes());
+    } else {
+        line.text("; resident size of the process ");
+        say_bytes(line, platform::resident_bytes());
+    }
     line.text("\n");
 }
 
@@ -61,29 +69,67 @@ void say_name(report_text& line, std::string_view name) noexcept {
     }
 }
 
-void say_json(report_text& line, const figures& now) noexcept {
+void say_json(report_text& line, const figures& now, moment when) noexcept {
     line.text("{\"allocator\":\"tenure\",\"checks\":").number(checks::level).text(",\"program\":\"");
     say_name(line, platform::program_name());
     line.text("\",\"pid\":").number(platform::process_id());
+    line.text(when == moment::exit ? ",\"event\":\"exit\"" : ",\"event\":\"signal\"");
     line.text(",\"peak_bytes\":").number(now.all.peak_bytes);
     line.text(",\"live_bytes\":").number(now.all.live_bytes);
     line.text(",\"live_count\":").number(now.all.live_count);
     line.text(",\"reserved_bytes\":").number(now.all.reserved_bytes);
     line.text(",\"source_blocks\":").number(now.all.source_blocks);
-    line.text(",\"peak_resident_bytes\":").number(platform::peak_resident_bytes());
-    line.text(",\"c_library_bytes\":").number(c_library_bytes()).text("}\n");
+    if (when == moment::exit) {
+        line.text(",\"peak_resident_bytes\":").number(platform::peak_resident_bytes());
+        line.text(",\"c_library_bytes\":").number(c_library_bytes()).text("}\n");
+    } else {
+        line.text(",\"resident_bytes\":").number(platform::resident_bytes()).text("}\n");
+    }
+}
+
+// In a signal handler, nothing here may allocate, take a lock of the C library or need much stack.
+void write_report(moment when) noexcept {
+    report_text line;
+    option_value(option::malloc_stats) == as_json ? say_json(line, figures_now(), when)
+                                                  : say_text(line, figures_now(), when);
+    platform::write_to(standard_error, line.view());
+}
+
+// A thread that holds none of the heap's locks may wait for them, in a signal handler as elsewhere: nobody who holds
+// one waits for the interrupted call. A thread that holds one reports when its call has released it.
+void report_or_ask() noexcept {
+    if (detail::core_of(heap::process()).holds_lock()) {
+        is_report_wanted.store(true, std::memory_order_relaxed);
+    } else {
+        write_report(moment::signal);
+    }
+}
+
+__attribute__((constructor)) void prepare_reports() noexcept {
+    if (option_value(option::heap_limit_bytes) != 0) detail::use_limit::keep_standard_error();
+    const auto number = static_cast<int>(option_value(option::malloc_stats_signal));
+    if (option_value(option::malloc_stats) == 0 && number == 0) return;
+    standard_error = platform::copy_of_standard_error();
+    if (number == 0 || platform::on_signal(number, &report_or_ask)) return;
+    report_text text;
+    text.text("TENURE_MALLOC_STATS_SIGNAL=").number(static_cast<std::uint64_t>(number));
+    text.text(
+        " has no effect: the signal is ignored or handled in this process, or it cannot be handled. Choose another, "
+        "for example 12 (SIGUSR2).");
+    report(report_kind::notice, text.view());
 }
 
 // Runs after the program's own destructors: the drop-in is loaded before all its libraries except the C library.
-__attribute__((destructor)) void write_report() noexcept {
-    if (!platform::is_still_open(standard_error)) return;
-    report_text line;
-    const std::uint64_t form = option_value(option::malloc_stats);
-    if (form == as_text) say_text(line, figures_now());
-    if (form == as_json) say_json(line, figures_now());
-    platform::write_to(standard_error.number, line.view());
+__attribute__((destructor)) void write_report_at_exit() noexcept {
+    if (option_value(option::malloc_stats) != 0) write_report(moment::exit);
 }
 
+}
+
+constinit std::atomic<bool> is_report_wanted{false};
+
+void write_wanted_report() noexcept {
+    if (is_report_wanted.exchange(false, std::memory_order_relaxed)) write_report(moment::signal);
 }
 
 }

@@ -14,9 +14,9 @@ namespace tenure::inline TENURE_ABI::dropin {
 namespace {
 
 constexpr platform::fork_steps steps_of_open_files{
-    [](void*) noexcept { platform::lock_open_files(); },
-    [](void*) noexcept { platform::unlock_open_files(); },
+    [](void*) noexcept { platform::lock_open_files(); }, [](void*) noexcept { platform::unlock_open_files(); },
     [](void*) noexcept { platform::forget_open_files_lock(); },
+    nullptr, // its owner may take it again
 };
 constinit platform::fork_handler of_open_files{platform::fork_order::open_files, nullptr, steps_of_open_files};
 

@@ -11,8 +11,6 @@
 #include <cerrno>
 #include <climits>
 
-#include <tenure/base/host.hpp>
-#include <tenure/base/report.hpp>
 #include <tenure/dropin/detail/figures.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/platform/no_cancel.hpp>
@@ -23,7 +21,9 @@ namespace tenure::inline TENURE_ABI::dropin {
 figures figures_now() noexcept {
     const heap& all = heap::process();
     const detail::huge_blocks& huge = detail::core_of(all).huge();
-    return {all.stats(), huge.live_count(), huge.live_bytes(), huge.retained_bytes()};
+    const detail::fenced_blocks& fenced = detail::core_of(all).fenced();
+    return {all.stats(), huge.live_count() + fenced.live_count(), huge.live_bytes() + fenced.live_bytes(),
+            huge.retained_bytes()};
 }
 
 std::size_t c_library_bytes() noexcept {
@@ -89,19 +89,14 @@ struct mallinfo mallinfo() noexcept {
     return told;
 }
 
-// glibc's parameters are hints about its own arenas, thresholds and pads, which do not exist here. They are accepted
-// and ignored. Parameters that change observable behaviour are rejected.
-int mallopt(int parameter, int) noexcept {
-    switch (parameter) {
-    case M_MXFAST:
-    case M_TRIM_THRESHOLD:
-    case M_TOP_PAD:
-    case M_MMAP_THRESHOLD:
-    case M_MMAP_MAX:
-    case M_ARENA_TEST:
-    case M_ARENA_MAX: return 1;
-    default: return 0;
-    }
+// glibc's parameters are hints about its own arenas, thresholds and pads, which do not exist here: they are accepted
+// and ignored, with glibc's result. glibc answers 1 for numbers that it does not know, and rejects one value only: a
+// fast bin that would be too large. M_PERTURB promises something that can be observed, and is rejected.
+int mallopt(int parameter, int value) noexcept {
+    constexpr int max_fast_bytes = 80 * sizeof(std::size_t) / 4;
+    if (parameter == M_PERTURB) return 0;
+    if (parameter == M_MXFAST) return value >= 0 && value <= max_fast_bytes ? 1 : 0;
+    return 1;
 }
 
 int malloc_trim(std::size_t) noexcept {
@@ -127,14 +122,21 @@ int malloc_info(int options, FILE* file) noexcept {
     return 0;
 }
 
+// The lines of glibc's version, in its order, on the stream `stderr`; no cancellation point there, either. glibc's have
+// 32 bits for some of the numbers.
 void malloc_stats() noexcept {
-    const dropin::figures now = dropin::figures_now();
-    report_text text;
-    text.text("tenure: in use bytes = ").number(now.all.live_bytes).text(" in ").number(now.all.live_count);
-    text.text(" blocks, of which huge bytes = ").number(now.huge_bytes).text(" in ").number(now.huge_count);
-    text.text(" blocks\ntenure: peak bytes in use = ").number(now.all.peak_bytes).text(", reserved addresses = ");
-    text.number(now.all.reserved_bytes).text("\n");
-    host::write_report(text.view());
+    const platform::no_cancel_scope scope;
+    const auto now = mallinfo2();
+    const auto write = [](const char* what, std::size_t value) { std::fprintf(stderr, "%s= %10zu\n", what, value); };
+    std::fprintf(stderr, "Arena 0:\n");
+    write("system bytes     ", now.arena);
+    write("in use bytes     ", now.uordblks);
+    std::fprintf(stderr, "Total (incl. mmap):\n");
+    write("system bytes     ", now.arena + now.hblkhd);
+    write("in use bytes     ", now.uordblks + now.hblkhd);
+    const detail::heap_core& core = detail::core_of(heap::process());
+    write("max mmap regions ", core.huge().peak_count() + core.fenced().peak_count());
+    write("max mmap bytes   ", core.huge().peak_bytes() + core.fenced().peak_bytes());
 }
 }
 #pragma GCC visibility pop

@@ -2,9 +2,15 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Functions that compilers call and that the C++ library would provide: the drop-in links only the C library.
+/// What compilers' start files and the C++ library would provide: the drop-in links only the C library.
 
 #include <tenure/base/check.hpp>
+
+// Names the library in pthread_atfork(). Hidden: each library has its own.
+extern "C" {
+extern __attribute__((visibility("hidden"))) void* __dso_handle;
+void* __dso_handle = &__dso_handle;
+}
 
 extern "C" [[noreturn]] void __cxa_pure_virtual() noexcept;
 extern "C" [[noreturn]] void __cxa_pure_virtual() noexcept {

@@ -4,36 +4,73 @@
 #include <tenure/dropin/detail/quick.hpp>
 
 #include <cerrno>
+#include <cstring>
 
 #include <tenure/dropin/detail/early.hpp>
+#include <tenure/dropin/detail/reports.hpp>
+#include <tenure/heap/detail/purge/background.hpp>
+#include <tenure/platform/symbol.hpp>
 #include <tenure/platform/unrelocated.hpp>
 
 namespace tenure::inline TENURE_ABI::dropin {
 
 namespace {
 
-[[nodiscard]] void* allocate_as(std::size_t bytes, std::size_t alignment, detail::fill how) noexcept {
+/// Starts the heap's background thread, unless the C library or the loader is the caller: it frees under locks that the
+/// start of a thread takes.
+TENURE_COLD void start_background_for(const void* caller) noexcept {
+    if (!platform::may_be_system_code(caller)) detail::start_background();
+}
+
+[[nodiscard]] TENURE_ALWAYS_INLINE void* allocate_as(std::size_t bytes, std::size_t alignment, detail::fill how,
+                                                     detail::block_form form, const void* caller) noexcept {
+    if constexpr (checks::caller) {
+        void* const block = detail::process_allocate_checked(bytes, alignment, form);
+        if (block != nullptr) [[likely]]
+            return how == detail::fill::zero ? std::memset(block, 0, bytes) : block;
+    }
     if (!platform::is_relocated()) return allocate_early(bytes, alignment);
     const int saved = errno;
-    void* const block = detail::process_allocate_slow(bytes, alignment, how);
+    void* const block = detail::process_allocate_slow(bytes, alignment, how, form, false);
+    if (detail::is_background_wanted()) [[unlikely]]
+        start_background_for(caller);
+    serve_wanted_report();
     errno = block != nullptr ? saved : ENOMEM;
     return block;
 }
 
 }
 
-void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
-    return allocate_as(bytes, alignment, detail::fill::none);
+void* allocate_slow(std::size_t bytes, std::size_t alignment, detail::block_form form) noexcept {
+    return allocate_as(bytes, alignment, detail::fill::none, form, __builtin_return_address(0));
 }
 
 void* allocate_zeroed_slow(std::size_t bytes, std::size_t alignment) noexcept {
-    return allocate_as(bytes, alignment, detail::fill::zero);
+    return allocate_as(bytes, alignment, detail::fill::zero, detail::block_form::c, __builtin_return_address(0));
 }
 
 void deallocate_slow(void* block) noexcept {
     if (is_early(block) || !platform::is_relocated()) return;
     const int saved = errno;
-    detail::process_deallocate_slow(block);
+    detail::process_deallocate_slow(block, false);
+    if (detail::is_background_wanted()) [[unlikely]]
+        start_background_for(__builtin_return_address(0));
+    serve_wanted_report();
+    errno = saved;
+}
+
+void deallocate_slow_as(void* block, detail::block_form form, std::size_t bytes) noexcept {
+    if (detail::process_deallocate_checked(block, form, bytes)) [[likely]] {
+        if (detail::is_background_wanted()) [[unlikely]]
+            start_background_for(__builtin_return_address(0));
+        return;
+    }
+    if (is_early(block) || !platform::is_relocated()) return;
+    const int saved = errno;
+    detail::process_deallocate_as(block, form, bytes, false);
+    if (detail::is_background_wanted()) [[unlikely]]
+        start_background_for(__builtin_return_address(0));
+    serve_wanted_report();
     errno = saved;
 }
 

@@ -92,6 +92,7 @@ constinit const platform::fork_steps handle_table::fork_steps{
     [](void* owner) noexcept { static_cast<handle_table*>(owner)->mutex_.lock(); },
     [](void* owner) noexcept { static_cast<handle_table*>(owner)->mutex_.unlock(); },
     [](void* owner) noexcept { static_cast<handle_table*>(owner)->mutex_.abandon(); },
+    [](void* owner) noexcept { return static_cast<handle_table*>(owner)->mutex_.is_mine(); },
 };
 
 handle_table::~handle_table() {

@@ -11,7 +11,8 @@
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/no_wait.hpp>
 #include <tenure/base/options.hpp>
-#include <tenure/platform/clock.hpp>
+#include <tenure/heap/detail/checked/quarantine.hpp>
+#include <tenure/heap/detail/purge/background.hpp>
 #include <tenure/platform/thread.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -71,17 +72,34 @@ struct heap_events {
             heap& forked = *static_cast<heap*>(owner);
             forked.core_.after_fork_in_child(forked.cache_of_this_thread());
         },
+        [](void* owner) noexcept { return static_cast<heap*>(owner)->core_.holds_lock(); },
     };
 
-    /// In the child of a fork: background threads are not inherited.
-    static void restart_background(void*) noexcept {
-        if (is_set_up.load() && option_value(option::heap_background) != 0)
-            (void)platform::start_background(&tend_heaps);
+    static void visit_cores(void (*visit)(void* context, detail::heap_core& core) noexcept, void* context) noexcept {
+        struct visiting {
+            decltype(visit) call;
+            void* context;
+        } to{visit, context};
+        visit(context, process_core());
+        platform::visit_slot_owners(
+            &end_of_slot,
+            [](void* argument, void* owner) noexcept {
+                const auto& [call, with] = *static_cast<visiting*>(argument);
+                call(with, static_cast<heap*>(owner)->core_);
+            },
+            &to);
     }
 
     static void register_fork_handlers() noexcept {
         heap::process().fork_.enlist();
         platform::hear_of_forks(); // again, in case the system rejected it before
+    }
+
+    /// The order of blocks must differ between the children of a process.
+    static void reorder_in_child() noexcept {
+        detail::quarantine::follow_fork();
+        const thread_cache* const cache = detail::process_cache();
+        if (cache != nullptr && cache->resting != nullptr) cache->resting->start_generator();
     }
 
     static thread_cache* open_process_cache() noexcept {
@@ -111,22 +129,7 @@ struct heap_events {
         constexpr std::uint64_t ns_per_ms = 1'000'000;
         process_core().set_purge_policy({option_value(option::heap_purge_delay_ms) * ns_per_ms,
                                          static_cast<std::size_t>(option_value(option::heap_max_retained_bytes))});
-        if (option_value(option::heap_background) != 0) (void)platform::start_background(&tend_heaps);
-    }
-
-    /// The background thread. It has no cache, so it does not change the heaps that it maintains.
-    static void tend_heaps() noexcept {
-        for (;;) {
-            platform::sleep_ns(process_core().sweep_every_ns());
-            process_core().purge_expired(platform::coarse_ns());
-            const platform::lock_guard lock(platform::slots_mutex());
-            platform::for_each_slot_owner(
-                &end_of_slot,
-                [](void*, platform::thread_slot, void* owner) noexcept {
-                    static_cast<heap*>(owner)->core_.purge_expired(platform::coarse_ns());
-                },
-                nullptr);
-        }
+        process_core().set_use_limit(static_cast<std::size_t>(option_value(option::heap_limit_bytes)));
     }
 };
 
@@ -147,36 +150,76 @@ heap& heap::process() noexcept { return the_process_heap.value; }
 
 namespace {
 
-constexpr platform::fork_steps steps_of_background{[](void*) noexcept {}, [](void*) noexcept {},
-                                                   &heap_events::restart_background};
-constinit platform::fork_handler of_background{platform::fork_order::background, nullptr, steps_of_background};
+constexpr platform::own_thread own_thread_of_heaps{&platform::phase_of_background, &detail::try_pause_background,
+                                                   &detail::go_on_in_background, &detail::forget_background};
 __attribute__((constructor(101))) void register_fork_handlers() noexcept {
     heap_events::register_fork_handlers();
-    of_background.enlist();
+    platform::set_own_thread(own_thread_of_heaps);
+    if constexpr (checks::caller) platform::call_first_in_child(&heap_events::reorder_in_child);
 }
 
-[[nodiscard]] thread_cache* process_cache_or_open() noexcept {
-    return detail::process_cache() != nullptr ? detail::process_cache() : heap_events::open_process_cache();
 }
 
+thread_cache* detail::process_cache_or_open() noexcept {
+    return process_cache() != nullptr ? process_cache() : heap_events::open_process_cache();
 }
 
 const detail::heap_core& detail::core_of(const heap& of) noexcept { return of.core_; }
 detail::heap_core& detail::process_core() noexcept { return heap_events::process_core(); }
+void detail::visit_cores(void (*visit)(void* context, heap_core& core) noexcept, void* context) noexcept {
+    heap_events::visit_cores(visit, context);
+}
 
-void* detail::process_allocate_slow(std::size_t bytes, std::size_t alignment, fill how) noexcept {
+void* detail::process_allocate_slow(std::size_t bytes, std::size_t alignment, fill how, block_form form,
+                                    bool starts_thread) noexcept {
     [[maybe_unused]] const caller_allocation allocation(of_process, bytes);
-    return heap_events::process_core().allocate(process_cache_or_open(), bytes, alignment, how);
+    void* const block = heap_events::process_core().allocate(process_cache_or_open(), bytes, alignment, how, form);
+    if (starts_thread && is_background_wanted()) [[unlikely]]
+        start_background();
+    return block;
 }
 
-void detail::process_deallocate_sized(void* block, std::size_t bytes) noexcept {
-    [[maybe_unused]] const caller_release release(block_of_process, block);
-    process_core().deallocate_sized(process_cache_or_open(), block, bytes);
+void* detail::process_allocate_tagged(std::uint16_t tag, std::size_t bytes, std::size_t alignment, fill how) noexcept {
+    [[maybe_unused]] const caller_allocation allocation(of_process, bytes);
+    return heap_events::process_core().allocate(process_cache_or_open_for(tag), bytes, alignment, how);
 }
 
-void detail::process_deallocate_slow(void* block) noexcept {
+void* detail::process_reallocate_tagged(std::uint16_t tag, void* block, std::size_t bytes) noexcept {
+    [[maybe_unused]] const caller_allocation allocation(of_process, bytes);
+    return heap_events::process_core().reallocate(process_cache_or_open_for(tag), block, bytes, default_alignment);
+}
+
+void detail::process_deallocate_as(void* block, block_form form, std::size_t bytes, bool starts_thread) noexcept {
     [[maybe_unused]] const caller_release release(block_of_process, block);
+    process_core().deallocate_as(process_cache_or_open(), block, form, bytes);
+    if (starts_thread && is_background_wanted()) [[unlikely]]
+        start_background();
+}
+
+void* detail::process_allocate_checked(std::size_t bytes, std::size_t alignment, block_form form) noexcept {
+    thread_cache* const cache = process_cache();
+    if (cache == nullptr || cache->resting == nullptr || no_alloc_scope::is_active()) [[unlikely]]
+        return nullptr;
+    return heap_events::process_core().checked().allocate(*cache, bytes, alignment, form);
+}
+
+bool detail::process_deallocate_checked(void* block, block_form form, std::size_t bytes) noexcept {
+    thread_cache* const cache = process_cache();
+    if (cache == nullptr || cache->resting == nullptr || no_wait_scope::is_active()) [[unlikely]]
+        return false;
+    return heap_events::process_core().checked().deallocate(*cache, block, form, bytes);
+}
+
+void detail::process_deallocate_slow(void* block, bool starts_thread) noexcept {
+    [[maybe_unused]] const caller_release release(block_of_process, block);
+    const thread_cache* const present = process_cache();
+    const bool is_special = (address_of(block) & (max_segment_bytes - 1)) == 0;
+    if (!checks::caller && present != nullptr && !is_special &&
+        class_number_at(block, max_segment_bytes) == tagged_class && push_tagged(*present, block))
+        return;
     heap_events::process_core().deallocate(process_cache_or_open(), block);
+    if (starts_thread && is_background_wanted()) [[unlikely]]
+        start_background();
 }
 
 heap::heap(heap_options options, block_source& source) noexcept
@@ -184,6 +227,7 @@ heap::heap(heap_options options, block_source& source) noexcept
                                  detail::passthrough_form::listed),
       fork_(platform::fork_order::objects, this, heap_events::fork_steps) {
     core_.set_purge_policy({options.purge_delay_ns, options.max_retained_bytes});
+    core_.set_tended(options.background);
     slot_ = platform::register_slot(this, &heap_events::end_of_slot);
     fork_.enlist();
 }
@@ -194,7 +238,7 @@ heap::~heap() {
 }
 
 thread_cache* heap::cache_or_open() noexcept {
-    if (is_process()) return process_cache_or_open();
+    if (is_process()) return detail::process_cache_or_open();
     if (thread_cache* const cache = cache_of_this_thread(); cache != nullptr) return cache;
     if (is_opening || !platform::may_set_slot(slot_)) return nullptr;
     is_opening = true;
@@ -209,17 +253,24 @@ thread_cache* heap::cache_or_open() noexcept {
 
 void* heap::allocate_slow(std::size_t bytes, std::size_t alignment, fill how) noexcept {
     [[maybe_unused]] const detail::caller_allocation allocation(is_process() ? of_process : of_heap, bytes);
-    return core_.allocate(cache_or_open(), bytes, alignment, how);
+    void* const block = core_.allocate(cache_or_open(), bytes, alignment, how);
+    if (detail::is_background_wanted()) [[unlikely]]
+        detail::start_background();
+    return block;
 }
 
 void heap::deallocate_sized(void* block, std::size_t bytes) noexcept {
     [[maybe_unused]] const detail::caller_release release(is_process() ? block_of_process : block_of_heap, block);
-    core_.deallocate_sized(cache_or_open(), block, bytes);
+    core_.deallocate_as(cache_or_open(), block, detail::block_form::any, bytes);
+    if (detail::is_background_wanted()) [[unlikely]]
+        detail::start_background();
 }
 
 void heap::deallocate_slow(void* block) noexcept {
     [[maybe_unused]] const detail::caller_release release(is_process() ? block_of_process : block_of_heap, block);
     core_.deallocate(cache_or_open(), block);
+    if (detail::is_background_wanted()) [[unlikely]]
+        detail::start_background();
 }
 
 void* heap::reallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {

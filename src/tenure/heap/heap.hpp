@@ -9,14 +9,16 @@
 ///                drop as a whole.
 /// Not for        scratch memory: lifetime/temp.hpp. Many objects of one type: pool/pool.hpp, without a cache lookup.
 ///                Objects that are freed together: arena/arena.hpp.
-/// Memory from    a block source, in segments of 32 MiB (smaller if the source or the limit is small). Freed memory is
-///                returned to the source by the first slow call after the purge delay, or at once by trim().
+/// Memory from    a block source, in segments that grow from 1 to 32 MiB in place (smaller if the source or the limit
+///                is small, whole if the source cannot extend). Freed memory is returned to the source after the purge
+///                delay: by a background thread, which exists only while there is something to return (option
+///                heap_background), or else by the next slow call. trim() returns it at once.
 /// Cost           blocks up to 32 KiB: O(1) in the thread cache, and one lock per batch of up to 512 blocks. Larger
 ///                blocks: O(1) under a lock. Blocks past 31 MiB: a system call, unless a retained block fits.
 /// Overhead       no header; one bit per block. Sizes are rounded up: to 8, to multiples of 16 up to 128, to four sizes
-///                per doubling up to 32 KiB (an eighth on average), and to 4 KiB above. Each thread uses 4 KiB, or 58
-///                KiB when it is busy. It caches at most 32 KiB of free blocks of each size; of the four largest sizes,
-///                two blocks each.
+///                per doubling up to 32 KiB (an eighth on average), and to 4 KiB above. Each thread uses 4 KiB, or 160
+///                KiB when it is busy. It caches at most 32 KiB of free blocks of each size, and 4 MiB more in all of
+///                the sizes that it replaces often.
 /// Threads        any. walk(), clear() and the destructor need exclusive use. A block may be freed after the thread
 ///                that allocated it has ended. Do not call a heap from signal handlers.
 /// Fork           usable in the child. The child's threads reuse the blocks that other threads of the parent had
@@ -55,6 +57,9 @@ struct heap_options {
     /// Maximum total size of retained huge blocks. The heap exceeds it only while the program requests larger blocks
     /// again within the purge delay. Zero: retain none.
     std::size_t max_retained_bytes = std::size_t{256} << 20;
+    /// Whether the library's background thread returns memory of this heap after the purge delay. It calls the source,
+    /// so it leaves out heaps whose source allows one thread only; these return memory at their own slow calls.
+    bool background = true;
 };
 
 class TENURE_API heap {
@@ -68,7 +73,9 @@ public:
     heap(const heap&) = delete;
     heap& operator=(const heap&) = delete;
 
-    /// The heap behind `persistent`, make() and all callers that name no other heap. It is never destroyed.
+    /// The heap behind `persistent`, make() and all callers that name no other heap. It is never destroyed. In plain
+    /// builds a sample of its blocks lies between guard pages (option::heap_guard_bytes), and a wrong access to one of
+    /// them is reported.
     [[nodiscard]] static heap& process() noexcept;
 
     /// Allocates a block. Zero bytes count as one. If size and alignment are at most 8, the block is aligned to 8.
@@ -174,9 +181,31 @@ namespace detail {
 void follow_tags() noexcept;
 void forget_tags() noexcept;
 
-[[nodiscard]] TENURE_API void* process_allocate_slow(std::size_t bytes, std::size_t alignment, fill how) noexcept;
-TENURE_API void process_deallocate_slow(void* block) noexcept;
-TENURE_API void process_deallocate_sized(void* block, std::size_t bytes) noexcept;
+/// The calling thread's cache of the process heap, opened if need be; nullptr where calls do without one.
+[[nodiscard]] thread_cache* process_cache_or_open() noexcept;
+/// The same for the allocations under a tag, whichever tag the thread has; the thread's own cache if there is no memory
+/// for another.
+[[nodiscard]] thread_cache* process_cache_or_open_for(std::uint16_t tag) noexcept;
+
+/// Frees a block of a tag's page into the calling thread's cache for that tag. Returns   whether there was room.
+[[nodiscard]] bool push_tagged(const thread_cache& any, void* block) noexcept;
+
+/// `starts_thread`: whether the background thread may be started here. The drop-in asks who has called.
+[[nodiscard]] TENURE_API void* process_allocate_slow(std::size_t bytes, std::size_t alignment, fill how,
+                                                     block_form form = block_form::any,
+                                                     bool starts_thread = true) noexcept;
+/// For one block under a tag, without changing the thread's.
+[[nodiscard]] void* process_allocate_tagged(std::uint16_t tag, std::size_t bytes, std::size_t alignment,
+                                            fill how) noexcept;
+[[nodiscard]] void* process_reallocate_tagged(std::uint16_t tag, void* block, std::size_t bytes) noexcept;
+TENURE_API void process_deallocate_slow(void* block, bool starts_thread = true) noexcept;
+TENURE_API void process_deallocate_as(void* block, block_form form, std::size_t bytes,
+                                      bool starts_thread = true) noexcept;
+
+/// The fast paths of checked builds. The first returns nullptr, the second false, if the slow path must be called.
+[[nodiscard]] TENURE_API void* process_allocate_checked(std::size_t bytes, std::size_t alignment,
+                                                        block_form form) noexcept;
+[[nodiscard]] TENURE_API bool process_deallocate_checked(void* block, block_form form, std::size_t bytes) noexcept;
 
 /// The class number of a block in segments of this size.
 /// Requires  the block is not at the start of a segment.
@@ -227,7 +256,7 @@ TENURE_LOCAL inline void process_deallocate(void* block) noexcept {
 /// without one. Usually the class matches the size. The cache is then found by the size, so that the loads of a free
 /// need not wait for each other.
 TENURE_LOCAL inline void process_deallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
-    if constexpr (checks::caller) return process_deallocate_sized(block, bytes);
+    if constexpr (checks::caller) return process_deallocate_as(block, block_form::any, bytes);
     thread_cache* const cache = process_cache();
     const bool is_special = (address_of(block) & (max_segment_bytes - 1)) == 0;
     if (cache == nullptr || is_special) [[unlikely]]

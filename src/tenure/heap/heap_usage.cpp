@@ -25,9 +25,11 @@ heap_usage detail::heap_core::usage() const noexcept {
     }
     answer.large_count = large_.live_count();
     answer.large_bytes = large_.live_bytes();
-    answer.huge_count = huge_.live_count();
-    answer.huge_bytes = huge_.live_bytes();
+    answer.huge_count = huge_.live_count() + fenced_.live_count();
+    answer.huge_bytes = huge_.live_bytes() + fenced_.live_bytes();
     answer.retained_bytes = huge_.retained_bytes();
+    answer.purged_bytes = memory_.purged_bytes();
+    answer.thrash_bytes = memory_.thrash_bytes();
     answer.committed_bytes = pages_.committed_bytes() + large_.committed_bytes() + huge_.committed_bytes();
     answer.resident_bytes = pages_.resident_bytes() + large_.resident_bytes() + huge_.resident_bytes();
     answer.thread_count = small_.thread_count();
@@ -48,6 +50,8 @@ void write_usage(const heap_usage& usage, usage_form form, void (*write)(void* c
         {"source_blocks", "blocks from the source", usage.total.source_blocks, false},
         {"cached_bytes", "free in thread caches", usage.cached_bytes, true},
         {"retained_bytes", "retained huge blocks", usage.retained_bytes, true},
+        {"purged_bytes", "returned after the purge delay, so far", usage.purged_bytes, true},
+        {"thrash_bytes", "of that, used again soon", usage.thrash_bytes, true},
         {"large_count", "large blocks", usage.large_count, false},
         {"large_bytes", "bytes in large blocks", usage.large_bytes, true},
         {"huge_count", "huge blocks", usage.huge_count, false},

@@ -34,6 +34,8 @@ struct heap_usage {
     std::size_t resident_bytes = 0;  ///< resident part of the memory acquired from the source
     std::size_t cached_bytes = 0;    ///< free blocks in thread caches
     std::size_t retained_bytes = 0;  ///< freed huge blocks that are retained for reuse
+    std::size_t purged_bytes = 0;    ///< returned to the source after the purge delay, so far
+    std::size_t thrash_bytes = 0;    ///< the part of it that was requested again within another purge delay
     std::size_t large_count = 0;     ///< blocks past 32 KiB within segments
     std::size_t large_bytes = 0;
     std::size_t huge_count = 0; ///< blocks with their own memory

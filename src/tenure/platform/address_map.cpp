@@ -35,11 +35,4 @@ void address_map::erase(const void* address) noexcept {
     if (found != nullptr) found->owners[piece % leaf_pieces].store(nullptr, std::memory_order_release);
 }
 
-void* address_map::get(const void* address) const noexcept {
-    const std::size_t piece = address_of(address) / piece_bytes;
-    if (piece / leaf_pieces >= leaf_count) return nullptr;
-    const leaf* const found = leaves_[piece / leaf_pieces].load(std::memory_order_acquire);
-    return found != nullptr ? found->owners[piece % leaf_pieces].load(std::memory_order_acquire) : nullptr;
-}
-
 }

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <tenure/base/align.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/platform/memory.hpp>
 
@@ -35,7 +36,12 @@ public:
     [[nodiscard]] bool set(const void* address, void* owner) noexcept;
     void erase(const void* address) noexcept;
     /// The owner, or nullptr.
-    [[nodiscard]] void* get(const void* address) const noexcept;
+    [[nodiscard]] void* get(const void* address) const noexcept {
+        const std::size_t piece = address_of(address) / piece_bytes;
+        if (piece / leaf_pieces >= leaf_count) return nullptr;
+        const leaf* const found = leaves_[piece / leaf_pieces].load(std::memory_order_acquire);
+        return found != nullptr ? found->owners[piece % leaf_pieces].load(std::memory_order_acquire) : nullptr;
+    }
     [[nodiscard]] bool contains(const void* address) const noexcept { return get(address) != nullptr; }
 
 private:

@@ -17,6 +17,9 @@ namespace tenure::inline TENURE_ABI::platform {
 /// Suspends the calling thread for this time, or less if a signal arrives.
 TENURE_API void sleep_ns(std::uint64_t time_ns) noexcept;
 
+/// Processor time that all threads of the process have used. Cost      a system call.
+[[nodiscard]] TENURE_API std::uint64_t processor_ns() noexcept;
+
 /// monotonic_ns() as of the kernel's last tick: some milliseconds old. Cost      about 5 ns.
 [[nodiscard]] TENURE_API std::uint64_t coarse_ns() noexcept;
 

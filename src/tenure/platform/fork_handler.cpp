@@ -4,12 +4,20 @@
 #include <tenure/platform/fork_handler.hpp>
 
 #include <tenure/base/at_fork.hpp>
+#include <tenure/platform/clock.hpp>
 #include <tenure/platform/fork.hpp>
 #include <tenure/platform/thread.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
 
 namespace {
+
+/// How a fork keeps the state whole.
+enum class fork_mode : std::uint8_t {
+    locked,     ///< it holds every lock
+    alone,      ///< no other thread is at work, so no lock matters
+    interrupted ///< as alone, except that the library's thread waits for a lock that this thread holds
+};
 
 struct participants {
     mutex forking; ///< one fork at a time; taken before every other
@@ -18,7 +26,12 @@ struct participants {
     std::atomic<fork_handler*> lasting{nullptr};
     fork_handler* objects = nullptr; ///< the newest first
     std::atomic<bool> is_heard{false};
-    std::atomic<bool> is_alone{false}; ///< from the start of a fork to its end
+    // Of the fork that goes on, whose thread holds `forking`.
+    fork_mode mode = fork_mode::locked;
+    bool is_paused = false; ///< the library's own thread
+    std::size_t nested = 0; ///< forks by signal handlers within it
+    std::atomic<const own_thread*> own{nullptr};
+    std::atomic<void (*)() noexcept> first_in_child{nullptr};
 };
 constinit participants all{};
 constinit mutex making;
@@ -34,10 +47,63 @@ struct fork_handlers {
             if (each->order_ == order) visit(*each);
     }
 
+    /// Whether the calling thread is the only one apart from the library's, which may be starting or ending.
+    static bool is_beside(const own_thread& own) noexcept {
+        constexpr int looks = 20;
+        for (int look = 0; look < looks; ++look) {
+            const std::size_t count = thread_count();
+            if (count == 1) return true;
+            const background_phase phase = own.phase();
+            if (count != 2 || phase == background_phase::none) return false;
+            if (phase == background_phase::running) return true;
+            sleep_ns(1'000'000);
+        }
+        return false;
+    }
+
+    /// Waits for the end of a sweep, but not for a lock that the calling thread holds.
+    static bool pause(const own_thread& own, int looks) noexcept {
+        for (int look = 0; look < looks; ++look) {
+            if (own.try_pause()) return true;
+            sleep_ns(200'000);
+        }
+        return false;
+    }
+
+    /// Whether the calling thread holds a lock that a handler takes. Requires  it is the only thread of the program.
+    static bool is_interrupted() noexcept {
+        if (all.list.is_mine()) return true;
+        bool is_held = false;
+        const auto look_at = [&](const fork_handler& each) noexcept {
+            is_held |= each.steps_->is_interrupted != nullptr && each.steps_->is_interrupted(each.owner_);
+        };
+        for (const fork_handler* each = all.objects; each != nullptr; each = each->next_) look_at(*each);
+        for (const fork_handler* each = all.lasting.load(std::memory_order_acquire); each != nullptr;
+             each = each->next_)
+            look_at(*each);
+        return is_held;
+    }
+
+    static fork_mode choose_mode() noexcept {
+        if (is_single_threaded()) return fork_mode::alone;
+        const own_thread* const own = all.own.load(std::memory_order_relaxed);
+        if (own == nullptr) return fork_mode::locked;
+        constexpr int some_looks = 100, many_looks = 1000;
+        if (!is_beside(*own)) return fork_mode::locked;
+        all.is_paused = pause(*own, some_looks);
+        if (!all.is_paused && !is_interrupted()) return fork_mode::locked;
+        all.is_paused = all.is_paused || pause(*own, many_looks);
+        return all.is_paused ? fork_mode::alone : fork_mode::interrupted;
+    }
+
     static void before() noexcept {
-        all.is_alone = is_single_threaded();
-        if (all.is_alone) return;
+        if (all.forking.is_mine()) { // the first one has seen to everything
+            ++all.nested;
+            return;
+        }
         all.forking.lock();
+        all.mode = choose_mode();
+        if (all.mode != fork_mode::locked) return;
         for (std::size_t order = 0; order < fork_orders; ++order) {
             visit_lasting(static_cast<fork_order>(order), &lock);
             if (static_cast<fork_order>(order) != fork_order::objects) continue;
@@ -46,16 +112,39 @@ struct fork_handlers {
         }
     }
     static void in_parent() noexcept {
-        if (all.is_alone) return;
-        unlock_all([](fork_handler& each) noexcept { unlock(each, each.steps_->in_parent); });
-        all.list.unlock();
+        if (all.nested != 0) {
+            --all.nested;
+            return;
+        }
+        if (all.mode == fork_mode::locked) {
+            unlock_all([](fork_handler& each) noexcept { unlock(each, each.steps_->in_parent); });
+            all.list.unlock();
+        }
+        if (all.is_paused) all.own.load(std::memory_order_relaxed)->go_on();
+        all.is_paused = false;
         all.forking.unlock();
     }
     static void in_child() noexcept {
-        if (all.is_alone) return;
-        all.list.abandon();
+        if (const auto function = all.first_in_child.load(std::memory_order_relaxed)) function();
+        const own_thread* const own = all.own.load(std::memory_order_relaxed);
+        const bool is_nested = all.nested != 0;                              // this thread goes on within the first one
+        mutex::keeps_mine = is_nested || all.mode == fork_mode::interrupted; // it will release them itself
+        if (own != nullptr) own->forget();
+        if (is_nested) {
+            --all.nested;
+            mutex::keeps_mine = false;
+            return;
+        }
+        if (all.mode == fork_mode::interrupted) {
+            unlock_all([](fork_handler& each) noexcept { each.is_taken_ = true; });
+        }
+        if (all.mode != fork_mode::alone) {
+            all.list.abandon();
+            unlock_all([](fork_handler& each) noexcept { unlock(each, each.steps_->in_child); });
+        }
+        mutex::keeps_mine = false;
+        all.is_paused = false;
         all.forking.abandon();
-        unlock_all([](fork_handler& each) noexcept { unlock(each, each.steps_->in_child); });
     }
 
     static void list_lasting(fork_handler& added) noexcept {
@@ -115,6 +204,13 @@ void fork_handler::delist() noexcept {
 
 mutex& making_mutex() noexcept { return making; }
 
+void set_own_thread(const own_thread& thread) noexcept { all.own.store(&thread, std::memory_order_relaxed); }
+
+void call_first_in_child(void (*function)() noexcept) noexcept {
+    all.first_in_child.store(function, std::memory_order_relaxed);
+    hear_of_forks();
+}
+
 void hear_of_forks() noexcept {
     if (all.is_heard.load(std::memory_order_relaxed) || all.is_heard.exchange(true)) return;
     const bool is_heard = at_fork(&fork_handlers::before, &fork_handlers::in_parent, &fork_handlers::in_child);
@@ -123,11 +219,11 @@ void hear_of_forks() noexcept {
 
 namespace {
 
-constexpr fork_steps steps_of_tags{[](void*) noexcept { detail::lock_tags(); },
-                                   [](void*) noexcept { detail::unlock_tags(); },
-                                   [](void*) noexcept { detail::unlock_tags(); }};
+constexpr fork_steps steps_of_tags{
+    [](void*) noexcept { detail::lock_tags(); }, [](void*) noexcept { detail::unlock_tags(); },
+    [](void*) noexcept { detail::unlock_tags(); }, [](void*) noexcept { return detail::are_tags_locked(); }};
 constexpr fork_steps steps_of_options{[](void*) noexcept {}, [](void*) noexcept {},
-                                      [](void*) noexcept { detail::forget_reader_of_options(); }};
+                                      [](void*) noexcept { detail::forget_reader_of_options(); }, nullptr};
 constexpr fork_steps steps_of_making = steps_of_lock<[](void*) noexcept -> mutex& { return making; }>;
 
 constinit fork_handler of_tags{fork_order::leaf, nullptr, steps_of_tags};

@@ -15,6 +15,7 @@
 #include <type_traits>
 
 #include <tenure/base/config.hpp>
+#include <tenure/platform/background.hpp>
 #include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
@@ -22,7 +23,6 @@ namespace tenure::inline TENURE_ABI::platform {
 /// The order in which a fork takes locks (it releases them in reverse). Under a lock, take only locks of later places.
 enum class fork_order : std::uint8_t {
     open_files,   ///< the C library's lock, where the library is the process's malloc
-    background,   ///< no lock: the library's own threads, which the child starts when all locks are free
     making,       ///< making_mutex()
     thread_slots, ///< slots_mutex()
     lifetimes,    ///< the registry of threads, then each thread's TempJob, its single blocks, the chunks
@@ -31,20 +31,24 @@ enum class fork_order : std::uint8_t {
     process_heap, ///< the heap that any other object may use
     leaf,         ///< no other lock is taken under these
 };
-constexpr std::size_t fork_orders = 8;
+constexpr std::size_t fork_orders = 7;
 
 /// The steps of one handler, called on the forking thread.
 struct fork_steps {
     void (*before)(void* owner) noexcept;    ///< takes the handler's locks
     void (*in_parent)(void* owner) noexcept; ///< releases them
     void (*in_child)(void* owner) noexcept;  ///< frees them: the child has only this thread. Must take no other lock
+    /// Whether the calling thread holds one of the locks, which a signal handler has interrupted; nullptr: it never
+    /// does. Takes no lock. Called while no other thread of the program exists.
+    bool (*is_interrupted)(void* owner) noexcept;
 };
 
 /// A member of every object that has locks. 40 bytes, without a destructor: objects of static duration may be used
 /// until the end of the process.
 ///
 /// A single-threaded process takes no locks at a fork and calls no steps: no other thread can hold a lock. If a signal
-/// handler forks, it may have interrupted the holder, which continues in both processes.
+/// handler forks, it may have interrupted the holder, which continues in both processes. The same holds if the only
+/// other thread is the library's own, which pauses: see own_thread.
 class TENURE_API fork_handler {
 public:
     constexpr fork_handler(fork_order order, void* owner, const fork_steps& steps) noexcept
@@ -83,7 +87,23 @@ constexpr fork_steps steps_of_lock{
     [](void* owner) noexcept { Lock(owner).lock(); },
     [](void* owner) noexcept { Lock(owner).unlock(); },
     [](void* owner) noexcept { Lock(owner).abandon(); },
+    [](void* owner) noexcept { return Lock(owner).is_mine(); },
 };
+
+/// The library's own thread. While it pauses it holds no lock and changes nothing, so a program that has no other
+/// thread counts as single-threaded. It may fail to pause soon, because it works, or because it waits for a lock whose
+/// holder a signal handler has interrupted. In the second case the child frees the locks that the library's thread
+/// held.
+struct own_thread {
+    background_phase (*phase)() noexcept;
+    bool (*try_pause)() noexcept; ///< does not wait; the thread also pauses before it starts
+    void (*go_on)() noexcept;
+    void (*forget)() noexcept; ///< in the child, which does not have the thread
+};
+void set_own_thread(const own_thread& thread) noexcept;
+
+/// Registers a function that each child of a fork calls first, also if the process had one thread. It takes no lock.
+void call_first_in_child(void (*function)() noexcept) noexcept;
 
 /// Registers the fork hooks with the system, unless that is done. Code that starts to use a lock calls it again,
 /// because an earlier attempt may have run out of memory.

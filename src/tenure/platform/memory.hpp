@@ -33,6 +33,10 @@ constexpr unsigned user_address_bits = 47;
 /// The maximum address space of the process in bytes (ulimit -v); SIZE_MAX if unlimited.
 [[nodiscard]] TENURE_API std::size_t address_limit_bytes() noexcept;
 
+/// Whether addresses count against a limit, touched or not: ulimit -v, or a system that never overcommits memory.
+/// Cost      a system call.
+[[nodiscard]] TENURE_API bool are_addresses_limited() noexcept;
+
 /// Reserves addresses without memory. Requires  `alignment` is a power of two; less than a page counts as a page.
 [[nodiscard]] TENURE_API void* reserve(std::size_t bytes, std::size_t alignment) noexcept;
 
@@ -64,6 +68,9 @@ TENURE_API bool punch(void* pages, std::size_t bytes) noexcept;
 /// Decommits pages and makes every access fault until they are committed again. Returns   false if a step fails; the
 /// other step is still done.
 [[nodiscard]] TENURE_API bool seal(void* pages, std::size_t bytes) noexcept;
+
+/// Makes every access fault until the pages are committed again, and keeps their memory and contents.
+[[nodiscard]] TENURE_API bool forbid(void* pages, std::size_t bytes) noexcept;
 
 /// Requests huge pages for a committed range: a hint. Returns whether the system accepted it.
 TENURE_API bool huge_pages(void* pages, std::size_t bytes) noexcept;

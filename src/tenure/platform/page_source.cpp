@@ -36,12 +36,21 @@ void page_source::release(void* block, std::size_t bytes) noexcept { platform::u
 bool page_source::extend(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept {
     if (new_bytes <= old_bytes) return new_bytes == old_bytes;
     const std::size_t size = whole_pages(new_bytes);
-    return size != 0 && platform::extend(block, whole_pages(old_bytes), size);
+    if (size == 0 || !platform::extend(block, whole_pages(old_bytes), size)) return false;
+    const std::size_t huge = platform::huge_page_bytes();
+    if (pages_ == page_size::huge && huge != 0 && size >= huge) platform::huge_pages(block, size); // it may be new
+    return true;
 }
 
 void* page_source::remap(void* block, std::size_t old_bytes, std::size_t new_bytes, std::size_t alignment) noexcept {
     const std::size_t size = whole_pages(new_bytes);
     return size == 0 ? nullptr : platform::remap(block, whole_pages(old_bytes), size, alignment);
+}
+
+bool page_source::shrink(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+    const std::size_t kept = whole_pages(new_bytes), before = whole_pages(old_bytes);
+    if (kept != before) platform::unreserve(pointer_at(address_of(block) + kept), before - kept);
+    return true;
 }
 
 bool page_source::decommit(void* part, std::size_t bytes) noexcept {

@@ -28,7 +28,13 @@ struct kept_file {
 /// Whether it is still open as the same file. A program may have closed it and reused its number.
 [[nodiscard]] TENURE_API bool is_still_open(const kept_file& file) noexcept;
 
-/// Writes the whole text, unless a write fails. Allocates nothing.
-TENURE_API void write_to(int file, std::string_view text) noexcept;
+/// Writes the whole text, unless a write fails or the file is no longer open: if the program closed the copy, the text
+/// goes to standard error if that is still the same file. A pipe that nobody reads raises no signal. Allocates nothing.
+TENURE_API void write_to(const kept_file& file, std::string_view text) noexcept;
+
+/// Calls `function` in a handler of the signal; system calls that it interrupts are restarted, and errno is preserved.
+/// Returns   false, and changes nothing, if the signal is handled or ignored already, if a fault, abort() or the C
+///           library raises it, or if it cannot be handled.
+[[nodiscard]] TENURE_API bool on_signal(int number, void (*function)() noexcept) noexcept;
 
 }

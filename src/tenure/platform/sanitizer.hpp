@@ -13,6 +13,9 @@
 
 namespace tenure::inline TENURE_ABI::platform {
 
+/// Whether AddressSanitizer is in the process, or the library was built for Valgrind.
+[[nodiscard]] TENURE_API bool has_poison() noexcept;
+
 /// From now on an access to these bytes is an error.
 TENURE_API void poison(const void* bytes, std::size_t count) noexcept;
 
@@ -27,6 +30,9 @@ TENURE_API void poison_freed(void* bytes, std::size_t count) noexcept;
 
 /// The same for large ranges that are dropped at once: skips OS pages that are not in memory.
 TENURE_API void poison_dropped(void* bytes, std::size_t count) noexcept;
+
+/// Whether ThreadSanitizer is in the process: the child of a fork must then start no thread.
+[[nodiscard]] TENURE_API bool is_under_thread_sanitizer() noexcept;
 
 /// Tells LeakSanitizer that the bytes hold pointers to memory in use.
 TENURE_API void add_leak_root(const void* bytes, std::size_t count) noexcept;

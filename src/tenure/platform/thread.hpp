@@ -21,8 +21,9 @@ namespace tenure::inline TENURE_ABI::platform {
 /// Whether the process certainly has only one thread; false if unknown.
 [[nodiscard]] TENURE_API bool is_single_threaded() noexcept;
 
-/// Starts a detached background thread that blocks all signals. Returns   false on failure.
-[[nodiscard]] TENURE_API bool start_background(void (*function)() noexcept) noexcept;
+/// The number of threads of the process; zero if unknown. It may be called in a signal handler. Cost      a system
+/// call.
+[[nodiscard]] TENURE_API std::size_t thread_count() noexcept;
 
 /// Called on the ending thread, after the destructors of its C++ thread-local objects, and again if a later destructor
 /// uses what the function has cleaned up.

@@ -49,7 +49,7 @@ struct slot_registry {
     std::size_t past_last = 0;  ///< no slot from here on was ever used; each fork visits all slots below
     slot_owner owners[max_slots]{};
 };
-constinit slot_registry registry{};
+TENURE_BEHIND_OTHERS(9) constinit slot_registry registry{};
 
 /// A call of an owner's function on the calling thread. Calls may nest.
 struct call_of_owner {
@@ -63,6 +63,7 @@ constexpr fork_steps steps_of_tables{
     [](void*) noexcept { registry.lock.unlock(); },
     [](void*) noexcept {
         registry.lock.abandon();
+        if (registry.lock.is_mine()) return; // a signal handler has forked that interrupted its holder, which goes on
         for (std::size_t index = 0; index < registry.past_last; ++index) { // calls of threads that do not exist here
             std::size_t& calls = registry.owners[index].calls;
             if (calls != 0) calls = 0; // written only if needed: untouched pages stay shared with the parent
@@ -71,6 +72,7 @@ constexpr fork_steps steps_of_tables{
         // The owners have adopted what was set in the tables of other threads.
         registry.tables.keep_only(&this_thread_slots);
     },
+    [](void*) noexcept { return registry.lock.is_mine(); },
 };
 constexpr fork_steps steps_of_owners = steps_of_lock<[](void*) noexcept -> mutex& { return registry.owners_lock; }>;
 constinit fork_handler of_owners{fork_order::thread_slots, nullptr, steps_of_owners};
@@ -223,20 +225,47 @@ bool set_slot(thread_slot slot, void* value) noexcept {
 
 mutex& slots_mutex() noexcept { return registry.owners_lock; }
 
+namespace {
+
+/// The newest owner with this function and a key below `below`; max_slots if there is none.
+/// Requires  owners_lock.
+[[nodiscard]] std::size_t newest_owner(slot_end_function function, std::uint64_t below) noexcept {
+    std::size_t newest = max_slots;
+    std::uint64_t key = 0;
+    for (std::size_t index = 0; index < registry.past_last; ++index) {
+        const slot_owner& each = registry.owners[index];
+        if (each.function != function || each.key <= key || each.key >= below) continue;
+        newest = index;
+        key = each.key;
+    }
+    return newest;
+}
+
+}
+
 void for_each_slot_owner(slot_end_function function,
                          void (*visit)(void* context, thread_slot slot, void* owner) noexcept, void* context) noexcept {
     for (std::uint64_t below = UINT64_MAX;;) {
-        std::size_t newest = max_slots;
-        std::uint64_t key = 0;
-        for (std::size_t index = 0; index < registry.past_last; ++index) {
-            const slot_owner& each = registry.owners[index];
-            if (each.function != function || each.key <= key || each.key >= below) continue;
-            newest = index;
-            key = each.key;
-        }
+        const std::size_t newest = newest_owner(function, below);
         if (newest == max_slots) return;
-        visit(context, {newest, key}, registry.owners[newest].owner);
-        below = key;
+        below = registry.owners[newest].key;
+        visit(context, {newest, below}, registry.owners[newest].owner);
+    }
+}
+
+void visit_slot_owners(slot_end_function function, void (*visit)(void* context, void* owner) noexcept,
+                       void* context) noexcept {
+    for (std::uint64_t below = UINT64_MAX;;) {
+        call_of_owner call{nullptr, innermost_call};
+        {
+            const lock_guard lock(registry.owners_lock);
+            const std::size_t newest = newest_owner(function, below);
+            if (newest == max_slots) return;
+            below = registry.owners[newest].key;
+            if (!begin_call(call, newest, below)) continue;
+        }
+        visit(context, call.owner->owner);
+        end_call(call);
     }
 }
 

@@ -51,6 +51,11 @@ TENURE_API void for_each_slot_owner(slot_end_function function,
                                     void (*visit)(void* context, thread_slot slot, void* owner) noexcept,
                                     void* context) noexcept;
 
+/// The same without a lock during each visit: meanwhile the owner that is visited waits in unregister_slot(). Owners
+/// that are registered or unregistered during the call may be visited or not.
+TENURE_API void visit_slot_owners(slot_end_function function, void (*visit)(void* context, void* owner) noexcept,
+                                  void* context) noexcept;
+
 struct slot_entry {
     std::uint64_t key;
     void* value;

@@ -9,10 +9,8 @@
 /// Not for        mixed sizes, nor a handful of blocks. Objects of one type: see pool/pool.hpp.
 /// Memory from    a block source, in naturally aligned segments of 32 MiB, or smaller if the source has none so large.
 ///                A segment is addresses; its memory is touched as its blocks are used.
-/// Cost           allocate O(1), deallocate O(1) amortised: the free that ends a row of n neighbouring frees writes n /
-/// 64
-///                words. clear O(segments), and resets a bit per block. trim reads a bit per
-///                block.
+/// Cost           allocate O(1), deallocate O(1) amortised: the free that ends a row of n neighbouring frees writes
+///                n / 64 words. clear O(segments), and resets a bit per block. trim reads a bit per block.
 /// Overhead       no header. One bit per block, and one per 64 blocks, stored apart from the blocks.
 /// Threads        one thread at a time; for several threads see pool/shared_block_pool.hpp.
 /// Fork           usable in the child, unless another thread was using it at the time of the fork.

@@ -31,6 +31,7 @@ constinit const platform::fork_steps shared_block_pool::fork_steps{
     [](void* owner) noexcept { static_cast<shared_block_pool*>(owner)->mutex_.lock(); },
     [](void* owner) noexcept { static_cast<shared_block_pool*>(owner)->mutex_.unlock(); },
     [](void* owner) noexcept { static_cast<shared_block_pool*>(owner)->leave_to_child(); },
+    [](void* owner) noexcept { return static_cast<shared_block_pool*>(owner)->mutex_.is_mine(); },
 };
 
 shared_block_pool::shared_block_pool(std::size_t bytes, std::size_t alignment, block_source& source) noexcept
@@ -54,6 +55,7 @@ shared_block_pool::~shared_block_pool() {
 /// execute another program, so those pages should stay shared.
 void shared_block_pool::leave_to_child() noexcept {
     mutex_.abandon();
+    if (mutex_.is_mine()) return; // a signal handler has forked that interrupted its holder, which goes on
     caches_.leave_to_child(cache_of_this_thread());
 }
 

@@ -5,8 +5,10 @@
 
 #include <dlfcn.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <future>
 #include <string>
@@ -24,6 +26,25 @@ bool is_mapped(const std::string& file) {
     std::ifstream maps{"/proc/self/maps"};
     for (std::string line; std::getline(maps, line);) {
         if (line.find("/" + file) != std::string::npos) return true;
+    }
+    return false;
+}
+
+/// Whether a thread of the library runs.
+bool has_background_thread() {
+    for (const auto& task : std::filesystem::directory_iterator{"/proc/self/task"}) {
+        std::ifstream file{task.path() / "comm"};
+        std::string name;
+        if (std::getline(file, name) && name == "tenure") return true;
+    }
+    return false;
+}
+
+/// Waits until it does: its name comes a moment after its start.
+bool background_thread_comes() {
+    for (int look = 0; look < 5000; ++look) {
+        if (has_background_thread()) return true;
+        std::this_thread::sleep_for(std::chrono::milliseconds{1});
     }
     return false;
 }
@@ -66,7 +87,11 @@ int main(int count, char** arguments) {
         one.join();
         two.join();
         require(first == 0 && second == 0 && plugin.use() == 0, "using the plug-in failed");
+        require(background_thread_comes(), "the library has no background thread");
+        // At every moment of its life: it sleeps for half a second at first.
+        if (turn % 4 == 3) std::this_thread::sleep_for(std::chrono::milliseconds{480 + turn});
         unload(plugin, path);
+        require(count == 3 || !has_background_thread(), "the thread of the copy is still there after dlclose");
     }
 
     // A thread that used the plug-in outlives it: its end must not call into memory that is gone.

@@ -16,7 +16,8 @@ namespace tenure::lab {
 extern const experiment fragmentation_experiment;
 
 namespace fragmentation_part {
-inline constexpr std::uint64_t all = 0b1;
+inline constexpr std::uint64_t all = 0b11;
+inline constexpr std::size_t idle = 1;
 }
 
 [[nodiscard]] std::span<const contestant> mallocs_in_fragmentation();

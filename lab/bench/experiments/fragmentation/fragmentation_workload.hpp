@@ -17,6 +17,7 @@
 #include <string_view>
 
 #include "bench/experiments/fragmentation/fragmentation.hpp"
+#include "bench/experiments/fragmentation/idle_workload.hpp"
 #include "bench/experiments/heap/heap_blocks.hpp"
 #include "bench/experiments/large/large_memory.hpp"
 #include "bench/experiments/shared/server_sizes.hpp"
@@ -152,6 +153,7 @@ private:
 
 template<class Allocator>
 void run_fragmentation(const task& asked) {
+    if (asked.part == fragmentation_part::idle) return run_idle<Allocator>(asked);
     constexpr std::size_t shown = 4; // points in time that the tables show; the list has every epoch
     const std::size_t epochs = asked.options.size("epochs");
     const page_array<double> resident(epochs);

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Question: what do blocks of 16 to 512 bytes cost in a general heap, with one thread and with several?
+/// Question: what do blocks of 16 to 512 bytes, and of up to 16 000, cost in a general heap, with one thread and with
+/// several?
 ///
 /// Unfair would be: to free in the order of the allocations, or always the newest, which suits a stack best, so blocks
 /// are replaced in random order; to let each thread free only its own blocks, so another thread frees a share, and in
@@ -18,7 +19,7 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr std::array<option_spec, 8> options{{
+constexpr std::array<option_spec, 10> options{{
     {"live", 10'000, 100'000, 500, 10'000'000, "live blocks per thread"},
     {"steps", 100'000, 1'000'000, 500, 100'000'000, "replacements per pass and thread, in turn"},
     {"passes", 5, 9, 1, 10'000, "passes within a process; their median counts"},
@@ -26,23 +27,26 @@ constexpr std::array<option_spec, 8> options{{
     {"remote-percent", 10, 10, 1, 100,
      "share of its blocks, in percent, that a thread hands to the next one, which "
      "frees them"},
+    {"mixed-live", 1000, 1000, 500, 1'000'000, "live blocks per thread, of 8 to 16000 bytes"},
+    {"mixed-steps", 30'000, 200'000, 500, 100'000'000, "replacements of such blocks per pass and thread"},
     {"blocks", 50'000, 1'000'000, 500, 100'000'000, "blocks that the producer hands to the consumer in each pass"},
     {"objects", 300'000, 5'000'000, 1000, 100'000'000, "blocks of 64 bytes that are freed in random order"},
     {"refills", 3, 3, 1, 1000, "times that they are freed and allocated again; the median counts"},
 }};
 
-constexpr std::array<part, 4> parts{{
+constexpr std::array<part, 5> parts{{
     {"one thread", 1},
     {"threads", 2},
     {"producer and consumer", 2},
     {"64 B after random frees", 1},
+    {"threads, larger sizes", 2},
 }};
 
 constexpr std::array<std::string_view, 10> unfair{
     "Mallocs are called by malloc and free, through the dynamic linker; our typed calls and the reference are "
     "inlined, and their frees pass the size. This is how each is used. Our drop-in is called like every other "
     "malloc; libtenure.so is called as a program that links it does, through the C interface.",
-    "Sizes are uniformly random from 16 to 512 bytes. Sizes, slots and the freeing threads are chosen beforehand "
+    "Sizes are uniformly random from 16 to 512 bytes; for larger sizes, from 8 to 16 000 bytes. Sizes, slots and the freeing threads are chosen beforehand "
     "and are the same for all contestants; timed loops read the list in order.",
     "Four bytes of each block are written when it is allocated and compared when it is freed, in the timed loops as "
     "well. So the loop fetches a block that was cold in the cache, whatever the allocator.",
@@ -83,7 +87,7 @@ constexpr std::array<primary_figure, 12> primary{{{"in turn*"},
 constexpr experiment described{
     .name = "heap",
     .question = "What do blocks of 16 to 512 bytes cost in a general heap, with one thread, with several that free "
-                "each other's blocks, and after random frees?",
+                "each other's blocks, and after random frees? And blocks of up to 16 000 bytes, with several?",
     .unfair = unfair,
     .baseline = "glibc malloc",
     .options = options,

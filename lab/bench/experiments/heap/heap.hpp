@@ -21,7 +21,8 @@ inline constexpr std::size_t one_thread = 0;
 inline constexpr std::size_t threads = 1;
 inline constexpr std::size_t producer_consumer = 2;
 inline constexpr std::size_t refill = 3;
-inline constexpr std::uint64_t all = 0b1111;
+inline constexpr std::size_t mixed_threads = 4;
+inline constexpr std::uint64_t all = 0b11111;
 constexpr std::uint64_t bit(std::size_t part) { return std::uint64_t{1} << part; }
 }
 

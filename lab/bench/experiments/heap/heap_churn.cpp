@@ -11,12 +11,11 @@
 namespace tenure::lab {
 
 page_array<replacement> make_script(std::size_t steps, std::size_t slots, std::size_t handed_percent,
-                                    random_source& random) {
+                                    block_sizes sizes, random_source& random) {
     page_array<replacement> script(steps);
     for (replacement& step : script.all()) {
         step.slot = static_cast<std::uint32_t>(random.below(slots));
-        step.bytes =
-            static_cast<std::uint16_t>(smallest_in_heap + random.below(largest_in_heap - smallest_in_heap + 1));
+        step.bytes = static_cast<std::uint16_t>(sizes.smallest + random.below(sizes.largest - sizes.smallest + 1u));
         step.handed = random.below(100) < handed_percent;
     }
     return script;

@@ -15,7 +15,11 @@
 
 namespace tenure::lab {
 
-constexpr std::size_t smallest_in_heap = 16, largest_in_heap = 512;
+/// Sizes are uniformly random between the two.
+struct block_sizes {
+    std::uint16_t smallest, largest;
+};
+constexpr block_sizes small_in_heap{16, 512}, mixed_in_heap{8, 16'000};
 
 /// One step of a script: the block of a slot is freed, or handed to another thread, and a new one takes its place.
 struct replacement {
@@ -26,7 +30,7 @@ struct replacement {
 
 /// A list of steps, made beforehand so that timed loops draw no random numbers.
 [[nodiscard]] page_array<replacement> make_script(std::size_t steps, std::size_t slots, std::size_t handed_percent,
-                                                  random_source& random);
+                                                  block_sizes sizes, random_source& random);
 
 /// The separate costs of frees and of allocations.
 struct paired_ns {
@@ -39,9 +43,10 @@ public:
     /// Number of frees, or allocations, timed together: enough for the clock's cost not to matter.
     static constexpr std::size_t batch = 500;
 
-    churn(Allocator& allocator, std::size_t live, std::size_t steps, std::size_t handed_percent, std::uint64_t seed)
+    churn(Allocator& allocator, std::size_t live, std::size_t steps, std::size_t handed_percent, block_sizes sizes,
+          std::uint64_t seed)
         : allocator_(allocator), random_(seed), blocks_(live), order_(live),
-          script_(make_script(steps, live, handed_percent, random_)) {
+          script_(make_script(steps, live, handed_percent, sizes, random_)) {
         for (std::size_t i = 0; i < live; ++i) order_[i] = static_cast<std::uint32_t>(i);
     }
 

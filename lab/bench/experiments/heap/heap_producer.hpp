@@ -37,7 +37,7 @@ template<class Allocator>
 class producer {
 public:
     producer(production_line& line, Allocator& allocator, random_source random)
-        : line_(line), allocator_(allocator), script_(make_script(script_steps, 1, 0, random)), passes_(line.passes) {}
+        : line_(line), allocator_(allocator), script_(make_script(script_steps, 1, 0, small_in_heap, random)), passes_(line.passes) {}
 
     /// `live` is called at the end, untimed, with blocks that are all alive. It returns whether they are sound.
     template<class Live>
@@ -150,7 +150,7 @@ private:
 template<class Allocator>
 void run_producer_consumer(const task& asked) {
     constexpr std::string_view variant = "16 to 512 B, producer and consumer";
-    Allocator allocator = make_allocator<Allocator>(2 * block_queue::capacity * largest_in_heap);
+    Allocator allocator = make_allocator<Allocator>(2 * block_queue::capacity * small_in_heap.largest);
     production_line line{asked.options.size("passes"), asked.options.size("blocks")};
     producer<Allocator> from(line, allocator, random_source(asked.seed));
     consumer<Allocator> to(line, allocator);

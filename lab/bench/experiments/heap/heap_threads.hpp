@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -27,9 +28,10 @@ namespace tenure::lab {
 template<class Allocator>
 class churning_thread {
 public:
-    churning_thread(const task& asked, std::size_t index, crowd& all, Allocator& allocator)
-        : member_(all, index), work_(allocator, asked.options.size("live"), asked.options.size("steps"),
-                                     asked.options.size("remote-percent"), random_source(asked.seed + index)()),
+    churning_thread(const task& asked, std::size_t index, crowd& all, Allocator& allocator, std::size_t live,
+                    std::size_t steps, block_sizes sizes)
+        : member_(all, index), work_(allocator, live, steps, asked.options.size("remote-percent"), sizes,
+                                     random_source(asked.seed + index)()),
           alone_(asked.options.size("passes")), handing_(asked.options.size("passes")) {}
 
     /// `look` is called by the first thread, untimed, when the blocks of all threads are alive.
@@ -78,14 +80,17 @@ private:
     page_array<double> alone_, handing_;
 };
 
+/// `live` and `steps` are the names of options.
 template<class Allocator>
-void run_threads(const task& asked) {
+void run_threads(const task& asked, block_sizes sizes, std::string_view live, std::string_view steps) {
     const std::size_t count = asked.options.size("threads");
-    Allocator allocator = make_allocator<Allocator>(asked.options.size("live") * largest_in_heap);
+    Allocator allocator = make_allocator<Allocator>(asked.options.size(live) * sizes.largest);
     crowd all(count);
     std::vector<std::unique_ptr<churning_thread<Allocator>>> workers;
     for (std::size_t i = 0; i < count; ++i) {
-        workers.push_back(std::make_unique<churning_thread<Allocator>>(asked, i, all, allocator));
+        workers.push_back(std::make_unique<churning_thread<Allocator>>(asked, i, all, allocator,
+                                                                       asked.options.size(live),
+                                                                       asked.options.size(steps), sizes));
     }
     const memory_meter meter;
     memory_peak peak;
@@ -103,7 +108,7 @@ void run_threads(const task& asked) {
     for (const auto& worker : workers) {
         if (!worker->intact()) return asked.out.fail(wrong_stamp);
     }
-    const std::string variant = fmt::format("16 to 512 B, {} threads", count);
+    const std::string variant = fmt::format("{} to {} B, {} threads", sizes.smallest, sizes.largest, count);
     asked.out.value("in turn, own blocks", variant, "ns/op", workers[0]->alone_ns());
     asked.out.value(fmt::format("in turn, {} % freed by another", asked.options["remote-percent"]), variant, "ns/op",
                     workers[0]->handing_ns());

@@ -21,8 +21,8 @@ void run_one_thread(const task& asked) {
     constexpr std::string_view variant = "16 to 512 B, one thread", cold = "16 to 512 B, one thread, cold";
     const std::size_t live = asked.options.size("live"), passes = asked.options.size("passes");
     const page_array<double> in_turn(passes), frees(passes), allocations(passes);
-    Allocator allocator = make_allocator<Allocator>(live * largest_in_heap);
-    churn<Allocator> work(allocator, live, asked.options.size("steps"), 0, asked.seed);
+    Allocator allocator = make_allocator<Allocator>(live * small_in_heap.largest);
+    churn<Allocator> work(allocator, live, asked.options.size("steps"), 0, small_in_heap, asked.seed);
     const memory_meter meter;
     const double first = work.fill();
     for (double& pass : in_turn.all()) pass = work.replace_in_turn();
@@ -93,7 +93,9 @@ template<class Allocator>
 void run_heap(const task& asked) {
     switch (asked.part) {
     case heap_part::one_thread: return run_one_thread<Allocator>(asked);
-    case heap_part::threads: return run_threads<Allocator>(asked);
+    case heap_part::threads: return run_threads<Allocator>(asked, small_in_heap, "live", "steps");
+    case heap_part::mixed_threads:
+        return run_threads<Allocator>(asked, mixed_in_heap, "mixed-live", "mixed-steps");
     case heap_part::producer_consumer: return run_producer_consumer<Allocator>(asked);
     default: return run_refill<Allocator>(asked);
     }

@@ -18,12 +18,16 @@
 
 namespace tenure::inline TENURE_ABI::dropin {
 
-/// Allocates by the slow path. Preserves errno on success; sets it to ENOMEM on failure.
-[[nodiscard]] void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
+/// Allocates by the slow path; in checked builds by their only path. Preserves errno on success; sets it to ENOMEM on
+/// failure.
+[[nodiscard]] void* allocate_slow(std::size_t bytes, std::size_t alignment,
+                                  detail::block_form form = detail::block_form::c) noexcept;
 [[nodiscard]] void* allocate_zeroed_slow(std::size_t bytes, std::size_t alignment) noexcept;
 
 /// Frees by the slow path and preserves errno.
 void deallocate_slow(void* block) noexcept;
+/// The same with what checked builds compare.
+void deallocate_slow_as(void* block, detail::block_form form, std::size_t bytes) noexcept;
 
 /// Offsets in a thread cache of the blocks for requests of up to 1 KiB, in steps of the alignment.
 template<std::size_t alignment>
@@ -83,12 +87,15 @@ template<std::size_t alignment>
     return allocate_aligned_fast(block, bytes, alignment) ? block : allocate_slow(bytes, alignment);
 }
 
+/// Frees a block. Checked builds compare the form and, unless it is unknown_size, the size.
 /// Requires  `block` is nullptr or from the process heap.
-TENURE_ALWAYS_INLINE void deallocate(void* block) noexcept {
+template<detail::block_form form = detail::block_form::c>
+TENURE_ALWAYS_INLINE void deallocate(void* block, [[maybe_unused]] std::size_t bytes = detail::unknown_size) noexcept {
+    if constexpr (checks::caller) return deallocate_slow_as(block, form, bytes);
     detail::thread_cache* const cache = detail::process_cache();
     const bool is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0; // nullptr, or a huge block
     const bool is_quick =
-        !checks::caller && cache != nullptr && !is_special &&
+        cache != nullptr && !is_special &&
         detail::push(cache->of_class[detail::class_number_at(block, detail::max_segment_bytes)], block);
     if (!is_quick) [[unlikely]]
         deallocate_slow(block);

@@ -10,13 +10,25 @@
 
 namespace tenure::inline TENURE_ABI::dropin {
 
-void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
-    return detail::process_allocate_slow(bytes, alignment, detail::fill::none);
+void* allocate_slow(std::size_t bytes, std::size_t alignment, detail::block_form form) noexcept {
+    if constexpr (checks::caller) {
+        void* const block = detail::process_allocate_checked(bytes, alignment, form);
+        if (block != nullptr) [[likely]]
+            return block;
+    }
+    return detail::process_allocate_slow(bytes, alignment, detail::fill::none, form);
 }
 
 void deallocate_slow(void* block) noexcept {
     const int saved = errno;
     detail::process_deallocate_slow(block);
+    errno = saved;
+}
+
+void deallocate_slow_as(void* block, detail::block_form form, std::size_t bytes) noexcept {
+    if (detail::process_deallocate_checked(block, form, bytes)) return;
+    const int saved = errno;
+    detail::process_deallocate_as(block, form, bytes);
     errno = saved;
 }
 

@@ -8,7 +8,7 @@
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/host.hpp>
-#include <tenure/heap/detail/block_guard.hpp>
+#include <tenure/heap/detail/checked/block_guard.hpp>
 #include <tenure/platform/fault.hpp>
 #include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/memory.hpp>
@@ -30,9 +30,9 @@ constexpr platform::fork_steps steps_of_list =
 constinit platform::fork_handler of_list{platform::fork_order::leaf, nullptr, steps_of_list};
 __attribute__((constructor(101))) void register_fork_handlers() noexcept { of_list.enlist(); }
 
-bool report_any_fault(const void* address) noexcept {
+bool report_any_fault(const platform::fault& what) noexcept {
     for (guarded_blocks* each = with_range.load(std::memory_order_acquire); each != nullptr; each = each->next) {
-        if (each->report_fault(address)) return true;
+        if (each->report_fault(what)) return true;
     }
     return false;
 }
@@ -101,6 +101,8 @@ bool guarded_blocks::reserve() noexcept {
 
 void* guarded_blocks::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     if (bytes == 0 || bytes > place_bytes || alignment > page) return nullptr;
+    trace here;
+    here.capture(); // before the lock: see call_trace
     const platform::lock_guard lock(mutex_);
     if (!reserve()) return nullptr;
     place* oldest = nullptr;
@@ -119,14 +121,14 @@ void* guarded_blocks::allocate(std::size_t bytes, std::size_t alignment) noexcep
     oldest->block = block;
     oldest->bytes = bytes;
     oldest->is_live = true;
-    oldest->allocated.capture();
+    oldest->allocated = here;
     ++live_count_;
     live_bytes_ += bytes;
     return pointer_at(block);
 }
 
 /// Requires  the lock.
-void guarded_blocks::release(place& freed) noexcept {
+void guarded_blocks::release(place& freed, const trace& by) noexcept {
     const std::uintptr_t first_page = align_down(freed.block, page);
     const std::uintptr_t end = begin_of(static_cast<std::size_t>(&freed - places_)) + place_bytes;
     platform::remove_leak_root(pointer_at(first_page), end - first_page);
@@ -134,14 +136,16 @@ void guarded_blocks::release(place& freed) noexcept {
     static_cast<void>(platform::seal(pointer_at(first_page), end - first_page));
     freed.is_live = false;
     freed.freed_in_turn = ++turns_;
-    freed.freed.capture();
+    freed.freed = by;
     --live_count_;
     live_bytes_ -= freed.bytes;
 }
 
 void guarded_blocks::deallocate(void* block) noexcept {
     const char* what = nullptr;
-    place copy{};
+    trace here;
+    here.capture();
+    place copy;
     {
         const platform::lock_guard lock(mutex_);
         place& found = *place_of(block);
@@ -156,7 +160,7 @@ void guarded_blocks::deallocate(void* block) noexcept {
             for (std::size_t at = found.bytes; at < end - found.block; ++at) {
                 if (bytes[at] != guard_fill) what = "memory past the end of a heap block was overwritten";
             }
-            release(found);
+            release(found, here);
         }
     }
     if (what == nullptr) return;
@@ -168,17 +172,26 @@ void guarded_blocks::deallocate(void* block) noexcept {
     report(report_kind::misuse, text.view());
 }
 
-bool guarded_blocks::report_fault(const void* address) noexcept {
-    if (!contains(address)) return false;
-    // No lock: the thread that faulted may hold it, and the process ends here.
-    const place& found = *place_of(address);
+bool guarded_blocks::report_fault(const platform::fault& what) const noexcept {
+    if (!contains(what.address)) return false;
+    platform::report_fault(
+        [](const platform::fault& found, const void* self) noexcept {
+            static_cast<const guarded_blocks*>(self)->write_fault(found);
+        },
+        what, this);
+    return true;
+}
+
+void guarded_blocks::write_fault(const platform::fault& what) const noexcept {
+    // No lock: the thread that faulted may hold it.
+    const place& found = *place_of(what.address);
     report_text text;
     if (found.block == 0) {
-        text.text("an address between guarded heap blocks was accessed: ").address(address);
+        text.text("an address between guarded heap blocks was accessed: ").address(what.address);
     } else {
-        const std::uintptr_t at = address_of(address);
+        const std::uintptr_t at = address_of(what.address);
         text.text(found.is_live ? "an access outside a heap block: " : "an access to a freed heap block: ");
-        text.address(address).text(", ");
+        text.address(what.address).text(", ");
         at >= found.block + found.bytes ? text.number(at - found.block - found.bytes).text(" bytes past the end of ")
         : at < found.block              ? text.number(found.block - at).text(" bytes before ")
                                         : text.text("byte ").number(at - found.block).text(" of ");
@@ -186,13 +199,12 @@ bool guarded_blocks::report_fault(const void* address) noexcept {
     }
     host::write_report("tenure: ");
     host::write_report(text.text("\n").view());
-    trace here{};
-    here.capture();
+    trace here;
+    here.count = what.walk_stack(here.frames, max_frames);
     here.write("tenure: accessed at\n");
-    if (found.block == 0) return true;
+    if (found.block == 0) return;
     found.allocated.write("tenure: allocated at\n");
     if (!found.is_live) found.freed.write("tenure: freed at\n");
-    return true;
 }
 
 std::size_t guarded_blocks::bytes_of(const void* block) const noexcept {
@@ -209,9 +221,11 @@ void guarded_blocks::for_each(void (*visit)(void* context, void* block, std::siz
 }
 
 void guarded_blocks::free_all() noexcept {
+    trace here;
+    here.capture();
     const platform::lock_guard lock(mutex_);
     for (std::size_t index = 0; places_ != nullptr && index < place_count; ++index) {
-        if (places_[index].is_live) release(places_[index]);
+        if (places_[index].is_live) release(places_[index], here);
     }
 }
 

@@ -14,6 +14,7 @@
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/platform/fault.hpp>
 #include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
@@ -59,7 +60,7 @@ public:
 
     /// Reports an access that faulted.
     /// Returns   whether the address is in this range.
-    bool report_fault(const void* address) noexcept;
+    bool report_fault(const platform::fault& what) const noexcept;
     guarded_blocks* next = nullptr; ///< in the list of all objects that have a range
 
 private:
@@ -82,7 +83,8 @@ private:
     [[nodiscard]] std::uintptr_t begin_of(std::size_t index) const noexcept;
     [[nodiscard]] place* place_of(const void* pointer) const noexcept;
     [[nodiscard]] bool reserve() noexcept;
-    void release(place& freed) noexcept;
+    void release(place& freed, const trace& by) noexcept;
+    void write_fault(const platform::fault& what) const noexcept;
 
     mutable platform::mutex mutex_; ///< guards everything below
     std::atomic<std::uintptr_t> begin_{0};

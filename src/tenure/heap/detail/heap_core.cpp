@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <utility>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/check.hpp>
 #include <tenure/base/host.hpp>
 #include <tenure/base/options.hpp>
-#include <tenure/heap/detail/block_guard.hpp>
+#include <tenure/heap/detail/checked/block_guard.hpp>
+#include <tenure/heap/detail/checked/mitigations.hpp>
+#include <tenure/heap/detail/purge/background.hpp>
 #include <tenure/platform/clock.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/sanitizer.hpp>
@@ -53,13 +56,22 @@ thread_cache* heap_core::open_cache(std::uint16_t tag) noexcept {
     return is_undecided || origin() == block_origin::malloc ? nullptr : small_.open_cache(tag);
 }
 
-/// Called when out of memory. Returns all free memory, including the calling thread's caches, to the source, which may
-/// then serve the request.
-/// Returns   the number of bytes.
-std::size_t heap_core::make_room(thread_cache* cache, twice_freed& noted) noexcept {
+/// Called when out of memory. Returns all free memory, including the calling thread's caches, to the source. The
+/// request may then be served, also if nothing was returned: a page became free, or a sweep has ended that held free
+/// memory.
+void heap_core::make_room(thread_cache* cache, twice_freed& noted) noexcept {
+    const platform::lock_guard lock(purge_mutex_);
     small_.flush_thread(cache, noted);
     small_.release_empty_pages(noted);
-    return pages_.trim() + large_.trim() + huge_.trim();
+    static_cast<void>(pages_.trim() + large_.trim() + huge_.trim() + fenced_.trim());
+    static_cast<void>(pages_.release_tails() + large_.release_tails());
+}
+
+/// Called under a limit, before free memory comes on top of it.
+void heap_core::return_free_memory() noexcept {
+    memory_.limit_of_use().start_again(memory_.in_use_bytes()); // first, so that other threads do not do the same
+    const platform::lock_guard lock(purge_mutex_);
+    static_cast<void>(pages_.trim() + large_.trim() + huge_.trim() + fenced_.trim());
 }
 
 void* heap_core::allocate_past_small(thread_cache* cache, std::size_t bytes, std::size_t alignment, fill how) noexcept {
@@ -67,14 +79,20 @@ void* heap_core::allocate_past_small(thread_cache* cache, std::size_t bytes, std
     contents found = contents::unknown;
     void* block = nullptr;
     twice_freed noted;
+    bool may_make_room = memory_.limit_of_use().allows(0, bytes);
     if (fits_segment(bytes, alignment, memory_.segment_bytes())) {
         block = large_.allocate(bytes, alignment, found, tag);
-        if (block == nullptr && make_room(cache, noted) != 0) block = large_.allocate(bytes, alignment, found, tag);
+        if (block == nullptr && std::exchange(may_make_room, false)) {
+            make_room(cache, noted);
+            block = large_.allocate(bytes, alignment, found, tag);
+        }
     }
     if (block == nullptr) {
         block = huge_.allocate(bytes, alignment, platform::coarse_ns(), found, tag);
-        if (block == nullptr && make_room(cache, noted) != 0)
+        if (block == nullptr && may_make_room) {
+            make_room(cache, noted);
             block = huge_.allocate(bytes, alignment, platform::coarse_ns(), found, tag);
+        }
         // A new mapping releases the same amount of free memory elsewhere. Touching that memory again later costs no
         // more than the first touch of the new memory, which is due now.
         if (block != nullptr && found == contents::zero) large_.release_free(bytes);
@@ -85,7 +103,29 @@ void* heap_core::allocate_past_small(thread_cache* cache, std::size_t bytes, std
     return block;
 }
 
-void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t alignment, fill how) noexcept {
+void* heap_core::sample(thread_cache& cache, std::size_t bytes, std::size_t alignment, fill how) noexcept {
+    if (passthrough_form_ != passthrough_form::plain) { // another heap than the process's
+        cache.bytes_to_sample = sample_schedule::never;
+        return nullptr;
+    }
+    if (!sampled_.draw(cache)) return nullptr;
+    // The countdown does not see the blocks that a thread frees and allocates again from its cache. So every other time
+    // one of the cached sizes is sampled instead, at its next request that finds the cache empty.
+    const std::uint64_t random = sample_schedule::random();
+    if (cache.bytes_to_sample != 0 && (random & 1) != 0 && small_.choose_cached(cache, random >> 1)) {
+        sampled_.schedule().begin_rest(1);
+        return nullptr;
+    }
+    return sampled_.allocate(bytes, alignment, how);
+}
+
+void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t alignment, fill how,
+                          [[maybe_unused]] block_form form) noexcept {
+    if (checks::caller && cache != nullptr && cache->resting != nullptr) {
+        void* const block = checked_.allocate(*cache, bytes, alignment, form);
+        if (block != nullptr) [[likely]]
+            return how == fill::zero ? std::memset(block, 0, bytes) : block;
+    }
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
     if (origin() == block_origin::malloc) return allocate_passthrough(bytes, alignment, how);
@@ -93,25 +133,56 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
     const std::size_t asked = std::max<std::size_t>(bytes, 1); // zero bytes count as one
     if constexpr (checks::caller) {
         check_alone("allocate");
+        const bool is_for_program = form != block_form::any && alignment <= default_alignment;
+        if (bytes == 0 && is_for_program && has(mitigations_on(), mitigation::zero_size)) {
+            if (void* const nowhere = zero_.allocate(); nowhere != nullptr) return nowhere;
+        }
         // Guarded blocks have OS pages of their own and carry no tag.
-        const bool may_guard = memory_.is_plentiful() && (cache == nullptr || cache->tag == 0);
-        void* const guarded = may_guard ? sample_guarded(cache, asked, alignment, how) : nullptr;
+        const bool may_guard = cache != nullptr && cache->resting != nullptr;
+        void* const guarded = may_guard ? sample_guarded(*cache, asked, alignment, how) : nullptr;
         if (guarded != nullptr) return guarded;
-        bytes += guard_bytes;
+        if (void* const fenced = allocate_fenced(cache, bytes, alignment, how); fenced != nullptr) return fenced;
+        bytes = asked + guard_bytes;
+    }
+    // A countdown that is over before the call: every request is sampled, or there is none yet.
+    if (is_sample_due(cache)) [[unlikely]] {
+        if (void* const guarded = sample(*cache, asked, alignment, how); guarded != nullptr) return guarded;
     }
     const std::size_t class_index = class_for(bytes, alignment);
     const bool is_small = class_index < small_class_count && 2 * slices_of_page(class_index) * slice_bytes <=
                                                                  memory_.segment_bytes(); // leaves room for the head
-    purge_expired(platform::coarse_ns());
+    purge_expired();
+    if (memory_.limit_of_use().is_trim_due()) [[unlikely]]
+        return_free_memory();
     void* block = nullptr;
     if (is_small) {
-        block = checks::caller ? allocate_checked(cache, class_index) : small_.allocate(cache, class_index);
-        if (block != nullptr && how == fill::zero) std::memset(block, 0, bytes);
+        if (!checks::caller && cache != nullptr && cache->sampled_class == class_index + 1) [[unlikely]] {
+            cache->sampled_class = 0;
+            block = sampled_.allocate(asked, alignment, how);
+            if (block != nullptr) return block;
+        }
+        block = small_.allocate(cache, class_index);
+        if (is_sample_due(cache) && block != nullptr) [[unlikely]] {
+            if (void* const guarded = sample(*cache, asked, alignment, how); guarded != nullptr) {
+                small_.deallocate(cache, block, class_index); // was only to be counted
+                return guarded;
+            }
+        }
+        if (checks::caller && block != nullptr) checked_.begin(block, class_index, asked, form);
+        if (block != nullptr && how == fill::zero) std::memset(block, 0, checks::caller ? asked : bytes);
     } else {
+        if (!checks::caller && cache != nullptr && bytes <= sampled_blocks::max_bytes) {
+            cache->bytes_to_sample -= static_cast<std::int64_t>(bytes);
+            if (is_sample_due(cache)) [[unlikely]]
+                block = sample(*cache, asked, alignment, how);
+            if (block != nullptr) return block;
+        }
         block = allocate_past_small(cache, std::max<std::size_t>(bytes, 1), alignment, how);
     }
+    if (block == nullptr) [[unlikely]]
+        report_refusal(asked);
     if constexpr (checks::caller) {
-        block = set_canary(block, asked);
+        if (!is_small) block = set_canary(block, asked);
         memory_.report_misaligned();
     }
     return block;
@@ -147,63 +218,130 @@ std::uint8_t heap_core::class_number_of(const void* block, std::uint8_t number) 
 }
 
 void heap_core::deallocate(thread_cache* cache, void* block) noexcept {
+    deallocate_as(cache, block, block_form::any, unknown_size);
+}
+
+void heap_core::deallocate_as(thread_cache* cache, void* block, [[maybe_unused]] block_form form,
+                              [[maybe_unused]] std::size_t bytes) noexcept {
     if (block == nullptr) return;
+    if constexpr (checks::caller) {
+        const bool is_quick = cache != nullptr && cache->resting != nullptr;
+        if (is_quick && checked_.deallocate(*cache, block, form, bytes)) [[likely]]
+            return;
+        check_alone("deallocate");
+        if (zero_.contains(block)) return deallocate_zero(block, "freed");
+        if (!check_size(block, bytes)) return;
+        if (fenced_.contains(block)) return deallocate_fenced(block);
+    }
     if (origin() == block_origin::malloc && is_passthrough(block)) return deallocate_passthrough(block);
     if (checks::caller && guarded_.contains(block)) return guarded_.deallocate(block);
     const std::uint8_t slice_number = slice_number_of(block);
     const std::uint8_t number = class_number_of(block, slice_number);
     if constexpr (checks::caller) {
-        check_alone("deallocate");
-        if (!check_block(block, number, "freed")) return;
-        retire(block, number);
+        if (!check_block(block, number, "freed", form) || !retire(block, number)) return;
     }
     if (cache != nullptr) small_.follow_trims(*cache);
     if (slice_number == tagged_class) {
         small_.deallocate_tagged(cache, block, number);
     } else if (number < small_class_count) {
         // A tag's cache holds only that tag's blocks, so that every block in it counts for the tag.
-        small_.deallocate(cache != nullptr ? cache->main : nullptr, block, number);
+        thread_cache* const main = cache != nullptr ? cache->main : nullptr;
+        checks::caller ? checked_.retire(main, block, number) : small_.deallocate(main, block, number);
     } else if (number == large_class) {
         uncount_tagged(large_.deallocate(block));
     } else if (number == huge_class) {
         uncount_tagged(huge_.deallocate(block, platform::coarse_ns()));
         if constexpr (checks::caller) huge_.trim(); // so that a use after free faults
+    } else if (number == guarded_class) {
+        sampled_.deallocate(block);
     } else {
         report_misuse("a pointer that is not a block of this heap was freed", block,
                       "Free it where it was allocated: another heap, a pool or the C library.");
         return;
     }
-    purge_expired(platform::coarse_ns());
+    purge_expired();
 }
 
 std::size_t heap_core::usable_bytes(const void* block) const noexcept {
     if (block == nullptr) return 0;
+    if constexpr (checks::caller) {
+        const std::size_t asked = checked_.sound_bytes(block);
+        if (asked != 0) [[likely]]
+            return asked;
+    }
     if (is_passthrough(block)) return passthrough_bytes(block);
     if (checks::caller && guarded_.contains(block)) return guarded_.bytes_of(block);
+    if (checks::caller && zero_.contains(block)) return 0;
+    if (checks::caller && fenced_.contains(block)) {
+        const std::size_t asked = fenced_.bytes_of(block);
+        if (asked == 0)
+            report_unsound(block, huge_class, block_finding::no_begin, "queried for its size", block_form::any);
+        return asked;
+    }
     const std::uint8_t number = class_number_of(block, slice_number_of(block));
     // The bytes behind the requested size belong to the guard.
     if constexpr (checks::caller)
-        return check_block(block, number, "queried for its size") ? checked_bytes(block, number) : 0;
+        return check_block(block, number, "queried for its size") ? asked_or_whole(block, number) : 0;
     if (number < small_class_count) return class_bytes(number);
     if (number == large_class) return large_.usable_bytes(block);
+    if (number == guarded_class) return sampled_.bytes_of(block);
     return number == huge_class ? huge_.usable_bytes(block) : 0;
 }
 
 bool heap_core::owns(const void* pointer) const noexcept {
     if (memory_.kind_of(pointer) == head_kind::segment || guarded_.contains(pointer)) return true;
+    if (checks::caller && (zero_.contains(pointer) || fenced_.contains(pointer))) return true;
     if (passthrough_.count() != 0 && passthrough_.owns(pointer)) return true;
     return huge_.owns(pointer);
 }
 
 void heap_core::purge_expired(std::uint64_t now_ns) noexcept {
+    if (can_want_background() && memory_.is_worth_sweeping() && is_tended()) [[unlikely]]
+        want_background();
     std::uint64_t due = next_sweep_ns_.load(std::memory_order_relaxed);
     if (now_ns < due) return;
     const std::uint64_t next = now_ns + sweep_every_ns_.load(std::memory_order_relaxed);
     if (!next_sweep_ns_.compare_exchange_strong(due, next, std::memory_order_relaxed)) return;
     if (due == 0) return; // the first call: nothing is old yet
-    pages_.sweep();
-    large_.sweep();
-    huge_.expire(now_ns);
+    (void)sweep_all({}, now_ns);
+}
+
+sweep_result heap_core::sweep(sweep_scope scope, std::uint64_t now_ns) noexcept {
+    const std::uint64_t every_ns = sweep_every_ns_.load(std::memory_order_relaxed);
+    if (!scope.is_urgent && now_ns < swept_at_ns_ + every_ns) // another heap has a shorter purge delay
+        return {0, memory_.is_worth_sweeping() ? SIZE_MAX : young_bytes_};
+    swept_at_ns_ = now_ns;
+    next_sweep_ns_.store(now_ns + 2 * every_ns, std::memory_order_relaxed);
+    const sweep_result result = sweep_all(scope, now_ns);
+    young_bytes_ = result.young_bytes;
+    return result;
+}
+
+/// The lock is released between steps, so that a fork or a trim does not wait for long.
+sweep_result heap_core::sweep_all(sweep_scope scope, std::uint64_t now_ns) noexcept {
+    sweep_result result;
+    memory_.begin_sweep();
+    const auto sweep_segments = [&](auto& swept) noexcept {
+        auto place = [&] {
+            const platform::lock_guard lock(purge_mutex_);
+            return swept.begin_sweep();
+        }();
+        for (bool is_more = true, is_awaited = false; is_more;) {
+            {
+                const platform::lock_guard lock(purge_mutex_);
+                is_more = !is_walked_ && swept.sweep_some(place, scope, result);
+                is_awaited = purge_mutex_.has_waiters();
+            }
+            if (is_awaited && scope.is_thorough) platform::sleep_ns(pause_for_waiters_ns);
+        }
+    };
+    sweep_segments(pages_);
+    sweep_segments(large_);
+    if constexpr (checks::caller) result.returned_bytes += scope.is_urgent ? fenced_.trim() : fenced_.expire();
+    result.returned_bytes += scope.is_urgent ? huge_.trim() : huge_.expire(now_ns);
+    result.young_bytes += huge_.retained_bytes();
+    memory_.count_purged(result.returned_bytes);
+    return result;
 }
 
 void heap_core::set_purge_policy(purge_policy how) noexcept {
@@ -214,10 +352,12 @@ void heap_core::set_purge_policy(purge_policy how) noexcept {
 
 std::size_t heap_core::trim(thread_cache* cache) noexcept {
     twice_freed noted;
-    small_.start_trim(cache, noted);
+    const platform::lock_guard lock(purge_mutex_);
+    small_.start_trim();
+    small_.empty_after_trim(cache, noted);
     small_.release_empty_pages(noted);
     const std::size_t bytes = small_.trim_pages();
-    return bytes + pages_.trim() + large_.trim() + huge_.trim();
+    return bytes + pages_.trim() + large_.trim() + huge_.trim() + fenced_.trim();
 }
 
 }

@@ -14,6 +14,11 @@
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
 #include <tenure/engine/passthrough_blocks.hpp>
+#include <tenure/heap/detail/checked/block_states.hpp>
+#include <tenure/heap/detail/checked/checked_blocks.hpp>
+#include <tenure/heap/detail/checked/fenced_blocks.hpp>
+#include <tenure/heap/detail/checked/zero_blocks.hpp>
+#include <tenure/heap/detail/guarded/sampled_blocks.hpp>
 #include <tenure/heap/detail/guarded_blocks.hpp>
 #include <tenure/heap/detail/heap_memory.hpp>
 #include <tenure/heap/detail/huge_blocks.hpp>
@@ -23,6 +28,7 @@
 #include <tenure/heap/detail/small/small_blocks.hpp>
 #include <tenure/heap/detail/small/thread_cache.hpp>
 #include <tenure/heap/heap_usage.hpp>
+#include <tenure/platform/clock.hpp>
 #include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -47,23 +53,25 @@ using block_visitor = void (*)(void* context, void* block, std::size_t bytes);
 //   allocate:   thread cache of the class | a batch from its shard's pages | a page of a segment | the source
 //   deallocate: thread cache of the class | a batch to the shards that own the pages | empty pages to the heap
 //
-// Larger blocks go to large_blocks or huge_blocks, each under one lock. Locks are taken in this order: small_blocks, a
-// shard, the pages, large, huge, passthrough, guarded, the source. No lock holder calls back into the heap.
+// Larger blocks go to large_blocks or huge_blocks, each under one lock. Locks are taken in this order: the purge's,
+// small_blocks, a shard, the pages, large, huge, passthrough, guarded, the source. No lock holder calls back into the
+// heap.
 class TENURE_API heap_core {
 public:
     constexpr heap_core(block_source& source, std::size_t segment_bytes, std::size_t limit_bytes,
                         passthrough_form how) noexcept
         : passthrough_form_(how), memory_(source, segment_bytes, limit_bytes), pages_(memory_), large_(memory_),
-          huge_(memory_), small_(pages_, this, &make_room_of) {}
+          huge_(memory_), sampled_(memory_), small_(pages_, this, &make_room_of), checked_(small_, memory_, alone_) {}
     ~heap_core() = default;
     heap_core(const heap_core&) = delete;
     heap_core& operator=(const heap_core&) = delete;
 
     /// Serves every request that the thread's cache does not serve at once. `cache` is nullptr if the thread has none.
-    [[nodiscard]] void* allocate(thread_cache* cache, std::size_t bytes, std::size_t alignment, fill how) noexcept;
+    [[nodiscard]] void* allocate(thread_cache* cache, std::size_t bytes, std::size_t alignment, fill how,
+                                 block_form form = block_form::any) noexcept;
     void deallocate(thread_cache* cache, void* block) noexcept;
-    /// deallocate() with a size, which checked builds compare.
-    void deallocate_sized(thread_cache* cache, void* block, std::size_t bytes) noexcept;
+    /// deallocate() with the caller's form and a size, which checked builds compare. The size may be unknown_size.
+    void deallocate_as(thread_cache* cache, void* block, block_form form, std::size_t bytes) noexcept;
     [[nodiscard]] void* reallocate(thread_cache* cache, void* block, std::size_t bytes, std::size_t alignment) noexcept;
     [[nodiscard]] bool resize(void* block, std::size_t bytes) noexcept;
     [[nodiscard]] std::size_t usable_bytes(const void* block) const noexcept;
@@ -74,9 +82,24 @@ public:
     void walk(block_visitor visit, void* context) noexcept;
     [[nodiscard]] bool valid() const noexcept;
     void set_purge_policy(purge_policy how) noexcept;
-    /// Returns memory that has been free for the purge delay, if a sweep is due.
-    /// Cost      one load when no sweep is due.
+    /// Limits the bytes in use; zero: no limit. The first refusal writes a report to the standard error of this call.
+    void set_use_limit(std::size_t bytes) noexcept;
+    /// Returns memory that has been free for the purge delay, if a sweep is due and no thread of the library sweeps.
+    /// Cost      two loads when no sweep is due.
     void purge_expired(std::uint64_t now_ns) noexcept;
+    /// A sweep by the background thread, whose next one comes before that of any caller.
+    sweep_result sweep(sweep_scope scope, std::uint64_t now_ns) noexcept;
+    /// Makes every thread empty its caches at its next slow call.
+    void shrink_caches() noexcept { small_.start_trim(); }
+    /// Whether the background thread may sweep this heap.
+    [[nodiscard]] bool is_tended() const noexcept { return memory_.is_shared() && is_tended_; }
+    void set_tended(bool tended) noexcept { is_tended_ = tended; }
+    /// purge_expired() now. A heap that has little memory has nothing worth a look at the clock, whose first call in a
+    /// process costs two page faults.
+    void purge_expired() noexcept {
+        constexpr std::size_t little = 2 * segment_step_bytes;
+        if (memory_.reserved_bytes() > little) purge_expired(platform::coarse_ns());
+    }
     [[nodiscard]] std::uint64_t sweep_every_ns() const noexcept {
         return sweep_every_ns_.load(std::memory_order_relaxed);
     }
@@ -89,9 +112,11 @@ public:
     [[nodiscard]] std::size_t cached_count(std::size_t class_index) const noexcept {
         return small_.usage_of(class_index).cached;
     }
+    [[nodiscard]] checked_blocks& checked() noexcept { return checked_; }
     [[nodiscard]] const heap_memory& memory() const noexcept { return memory_; }
     [[nodiscard]] const large_blocks& large() const noexcept { return large_; }
     [[nodiscard]] const huge_blocks& huge() const noexcept { return huge_; }
+    [[nodiscard]] const fenced_blocks& fenced() const noexcept { return fenced_; }
 
     /// Opens a cache for the calling thread's allocations under `tag`, or under no tag if it is zero.
     /// Returns   nullptr when out of memory, when too many tags have pages of their own, and where all calls must take
@@ -110,6 +135,10 @@ public:
     void after_fork_in_parent() noexcept;
     void after_fork_in_child(const thread_cache* mine) noexcept;
 
+    /// Whether the calling thread holds one of the heap's locks. A signal handler that interrupted a holder must not
+    /// call the heap, not even for statistics. Takes no lock.
+    [[nodiscard]] bool holds_lock() const noexcept;
+
 private:
     [[nodiscard]] block_origin origin() noexcept {
         const block_origin chosen = origin_.load(std::memory_order_relaxed);
@@ -117,9 +146,17 @@ private:
     }
     block_origin choose_origin() noexcept;
 
+    TENURE_COLD void return_free_memory() noexcept;
+    TENURE_COLD void report_refusal(std::size_t bytes) noexcept;
     [[nodiscard]] std::uint8_t class_number_of(const void* block, std::uint8_t number) const noexcept;
     [[nodiscard]] void* allocate_past_small(thread_cache* cache, std::size_t bytes, std::size_t alignment,
                                             fill how) noexcept;
+    /// Whether the request that the thread has just made is to be a guarded block.
+    [[nodiscard]] bool is_sample_due(const thread_cache* cache) const noexcept {
+        return !checks::caller && cache != nullptr && cache->bytes_to_sample <= 0;
+    }
+    [[nodiscard]] TENURE_COLD void* sample(thread_cache& cache, std::size_t bytes, std::size_t alignment,
+                                           fill how) noexcept;
     [[nodiscard]] void* reallocate_by_copy(thread_cache* cache, void* block, std::size_t bytes, std::size_t alignment,
                                            std::size_t usable) noexcept;
     [[nodiscard]] bool resize_to(void* block, std::size_t bytes, std::uint8_t number) noexcept;
@@ -131,9 +168,10 @@ private:
     }
     static void forget_tagged() noexcept;
     [[nodiscard]] std::size_t larger_bytes(const void* block, std::uint8_t number) const noexcept;
-    std::size_t make_room(thread_cache* cache, twice_freed& noted) noexcept;
-    static std::size_t make_room_of(void* heap, thread_cache* cache, twice_freed& noted) noexcept {
-        return static_cast<heap_core*>(heap)->make_room(cache, noted);
+    sweep_result sweep_all(sweep_scope scope, std::uint64_t now_ns) noexcept;
+    void make_room(thread_cache* cache, twice_freed& noted) noexcept;
+    static void make_room_of(void* heap, thread_cache* cache, twice_freed& noted) noexcept {
+        static_cast<heap_core*>(heap)->make_room(cache, noted);
     }
     [[nodiscard]] head_kind kind_of_head(const void* block) const noexcept;
     [[nodiscard]] bool is_passthrough(const void* block) const noexcept;
@@ -142,17 +180,26 @@ private:
     void for_each_inner_lock(Visit&& visit) noexcept;
 
     // Checked builds only: heap_checked.cpp.
-    [[nodiscard]] void* allocate_checked(thread_cache* cache, std::size_t class_index) noexcept;
     [[nodiscard]] bool resize_checked(void* block, std::size_t bytes, std::uint8_t number) noexcept;
-    [[nodiscard]] void* sample_guarded(const thread_cache* cache, std::size_t bytes, std::size_t alignment,
+    [[nodiscard]] void* sample_guarded(thread_cache& cache, std::size_t bytes, std::size_t alignment,
                                        fill how) noexcept;
     [[nodiscard]] void* set_canary(void* block, std::size_t bytes) noexcept;
     [[nodiscard]] std::size_t whole_bytes(const void* block, std::uint8_t number) const noexcept;
     [[nodiscard]] std::size_t checked_bytes(const void* block, std::uint8_t number) const noexcept;
-    [[nodiscard]] bool check_block(const void* block, std::uint8_t number, std::string_view what_for) const noexcept;
-    void report_unsound(const void* block, std::uint8_t number, block_state state,
-                        std::string_view what_for) const noexcept;
-    void retire(void* block, std::uint8_t number) noexcept;
+    /// The requested size, or what the block could hold if its canary was overwritten and nobody looks at canaries.
+    [[nodiscard]] std::size_t asked_or_whole(const void* block, std::uint8_t number) const noexcept;
+    [[nodiscard]] bool check_block(const void* block, std::uint8_t number, std::string_view what_for,
+                                   block_form form = block_form::any) const noexcept;
+    void report_unsound(const void* block, std::uint8_t number, block_finding found, std::string_view what_for,
+                        block_form form) const noexcept;
+    [[nodiscard]] bool retire(void* block, std::uint8_t number) noexcept;
+    [[nodiscard]] bool check_size(const void* block, std::size_t bytes) const noexcept;
+    /// Between guard pages, if the block is large enough and of the process heap. Returns nullptr otherwise.
+    [[nodiscard]] void* allocate_fenced(const thread_cache* cache, std::size_t bytes, std::size_t alignment,
+                                        fill how) noexcept;
+    [[nodiscard]] bool resize_fenced(void* block, std::size_t bytes) noexcept;
+    void deallocate_fenced(void* block) noexcept;
+    void deallocate_zero(const void* block, std::string_view what_for) noexcept;
     void check_alone(std::string_view what) const noexcept;
 
     [[nodiscard]] void* allocate_passthrough(std::size_t bytes, std::size_t alignment, fill how) noexcept;
@@ -166,10 +213,20 @@ private:
     large_blocks large_;
     huge_blocks huge_;
     guarded_blocks guarded_; ///< used by checked builds only
+    sampled_blocks sampled_; ///< used by the process heap of plain builds only
+    zero_blocks zero_;       ///< used by checked builds only
+    fenced_blocks fenced_;   ///< used by checked builds only
     small_blocks small_;
+    checked_blocks checked_; ///< used by checked builds only
     std::atomic<block_origin> origin_{block_origin::unknown};
+    platform::mutex
+        purge_mutex_;        ///< held by whatever releases segments, and by a sweep of one; taken before all others
+    bool is_walked_ = false; ///< a walk goes on, which no sweep may disturb
+    bool is_tended_ = true;
     std::atomic<std::uint64_t> next_sweep_ns_{0};
     std::atomic<std::uint64_t> sweep_every_ns_{50'000'000};
+    std::uint64_t swept_at_ns_ = 0;       ///< by the background thread
+    std::size_t young_bytes_ = 0;         ///< that it found then
     std::atomic<std::uint64_t> alone_{0}; ///< the thread that walks or clears, in checked builds
 };
 

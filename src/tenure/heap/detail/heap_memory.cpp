@@ -18,11 +18,58 @@ namespace {
 
 /// The heads of all segments of all heaps, with their owners: the addresses that may be masked and read. The map is
 /// outside the segments, because it is queried for addresses that their heap may be releasing. An odd owner marks the
-/// head of a huge block.
-constinit platform::address_map known_heads{};
+/// head of a huge block. The upper bits of an owner, which no address uses, are the steps of the segment that are
+/// mapped. The first addresses have entries of their own, which they keep: a small process does not touch the map.
+class head_map {
+public:
+    [[nodiscard]] bool set(const segment_head& head, void* owner) noexcept {
+        for (entry& each : first_) {
+            const void* present = each.head.load(std::memory_order_acquire);
+            if (present == nullptr && each.head.compare_exchange_strong(present, &head)) present = &head;
+            if (present != &head) continue;
+            each.owner.store(owner, std::memory_order_release);
+            return true;
+        }
+        return others_.set(&head, owner);
+    }
+    void erase(const segment_head& head) noexcept {
+        for (entry& each : first_) {
+            if (each.head.load(std::memory_order_relaxed) == &head)
+                return each.owner.store(nullptr, std::memory_order_release);
+        }
+        others_.erase(&head);
+    }
+    [[nodiscard]] void* get(const segment_head* head) const noexcept {
+        for (const entry& each : first_) {
+            if (each.head.load(std::memory_order_relaxed) == head) return each.owner.load(std::memory_order_acquire);
+        }
+        return others_.get(head);
+    }
+
+private:
+    struct entry {
+        std::atomic<const void*> head{nullptr};
+        std::atomic<void*> owner{nullptr};
+    };
+    static constexpr std::size_t first_count = 4;
+
+    entry first_[first_count]{};
+    static platform::address_map others_;
+};
+constinit head_map known_heads{};
+TENURE_BEHIND_OTHERS(9) constinit platform::address_map head_map::others_{};
 static_assert(alignof(heap_memory) > 1);
 
+constexpr unsigned steps_shift = 57;
+constexpr std::uintptr_t owner_bits = (std::uintptr_t{1} << steps_shift) - 1;
+static_assert(platform::user_address_bits <= steps_shift && max_segment_bytes / segment_step_bytes < 128);
+
 [[nodiscard]] void* owner_of_huge(const heap_memory* owner) noexcept { return pointer_at(address_of(owner) + 1); }
+
+/// Sets the class of slices.
+void set_classes(segment_head& head, std::size_t begin_bytes, std::size_t end_bytes, std::uint8_t number) noexcept {
+    std::memset(head.class_of_slice + begin_bytes / slice_bytes, number, (end_bytes - begin_bytes) / slice_bytes);
+}
 
 }
 
@@ -86,6 +133,79 @@ bool heap_memory::extend(void* memory, std::size_t old_bytes, std::size_t new_by
     return true;
 }
 
+/// Whether the source can extend blocks. A source that cannot is asked once.
+bool heap_memory::can_extend(void* memory, std::size_t bytes) noexcept {
+    const platform::lock_guard lock(mutex_);
+    const bool can = source_.extend(memory, bytes, bytes);
+    if (!can) is_rigid_.store(true, std::memory_order_relaxed);
+    return can;
+}
+
+segment_head* heap_memory::acquire_segment(std::size_t preferred_bytes, std::size_t least_bytes,
+                                           std::uint8_t class_of_all, std::size_t& mapped_bytes) noexcept {
+    const bool is_rigid = is_rigid_.load(std::memory_order_relaxed);
+    const std::size_t step = is_rigid ? segment_bytes_ : segment_step();
+    const std::size_t least = align_up(least_bytes, step);
+    std::size_t bytes = std::clamp(align_up(preferred_bytes, step), least, segment_bytes_);
+    void* memory = acquire(bytes, segment_bytes_);
+    while (memory == nullptr && bytes > least) {
+        bytes = std::max(align_up(bytes / 2, step), least);
+        memory = acquire(bytes, segment_bytes_);
+    }
+    if (memory == nullptr) return nullptr;
+    if (bytes < segment_bytes_ && !can_extend(memory, bytes)) {
+        release(memory, bytes);
+        return is_rigid ? nullptr : acquire_segment(segment_bytes_, segment_bytes_, class_of_all, mapped_bytes);
+    }
+    auto* const head = static_cast<segment_head*>(memory);
+    if (!announce_segment(*head, bytes)) {
+        release(memory, bytes);
+        return nullptr;
+    }
+    set_classes(*head, 0, bytes, class_of_all);
+    set_classes(*head, bytes, max_segment_bytes, no_class);
+    mapped_bytes = bytes;
+    return head;
+}
+
+std::size_t heap_memory::extend_segment(segment_head& head, std::size_t mapped_bytes, std::size_t least_bytes,
+                                        std::uint8_t class_of_all) noexcept {
+    const std::size_t least = align_up(mapped_bytes + least_bytes, segment_step());
+    if (least > segment_bytes_) return mapped_bytes;
+    std::size_t bytes = std::min(std::max(2 * mapped_bytes, least), segment_bytes_);
+    if (!extend(&head, mapped_bytes, bytes)) {
+        if (bytes == least || !extend(&head, mapped_bytes, least)) return mapped_bytes;
+        bytes = least;
+    }
+    set_classes(head, mapped_bytes, bytes, class_of_all);
+    static_cast<void>(announce_segment(head, bytes)); // replaces the entry, which needs no memory
+    return bytes;
+}
+
+bool heap_memory::shrink_segment(segment_head& head, std::size_t mapped_bytes, std::size_t new_bytes) noexcept {
+    // Withdrawn first: others may get the addresses at once.
+    static_cast<void>(announce_segment(head, new_bytes));
+    if constexpr (checks::caller)
+        platform::unpoison(pointer_at(address_of(&head) + new_bytes), mapped_bytes - new_bytes);
+    {
+        const platform::lock_guard lock(mutex_);
+        if (!source_.shrink(&head, mapped_bytes, new_bytes)) {
+            static_cast<void>(announce_segment(head, mapped_bytes));
+            return false;
+        }
+    }
+    set_classes(head, new_bytes, mapped_bytes, no_class);
+    platform::remove_leak_root(&head, mapped_bytes);
+    platform::add_leak_root(&head, new_bytes);
+    reserved_bytes_.fetch_sub(mapped_bytes - new_bytes, std::memory_order_relaxed);
+    return true;
+}
+
+void heap_memory::release_segment(segment_head& head, std::size_t mapped_bytes) noexcept {
+    withdraw(head);
+    release(&head, mapped_bytes);
+}
+
 /// Replaces memory that a source moved to a misaligned address. It cannot stay there, and the old address is gone.
 TENURE_COLD void* heap_memory::copy_aligned(void* odd, std::size_t bytes) noexcept {
     misaligned_.store(address_of(odd), std::memory_order_relaxed);
@@ -138,20 +258,34 @@ bool heap_memory::is_plentiful() const noexcept {
     return source_.max_bytes() >= max_object_bytes && limit_bytes_ >= max_object_bytes;
 }
 
-bool heap_memory::announce(segment_head& head, std::uint8_t class_of_all) noexcept {
-    std::memset(head.class_of_slice, class_of_all, sizeof head.class_of_slice);
-    return known_heads.set(&head, class_of_all == huge_class ? owner_of_huge(this) : this);
+bool heap_memory::announce_segment(segment_head& head, std::size_t mapped_bytes) noexcept {
+    const std::uintptr_t steps = mapped_bytes / segment_step();
+    return known_heads.set(head, pointer_at(address_of(this) | steps << steps_shift));
 }
 
-void heap_memory::withdraw(segment_head& head) noexcept { known_heads.erase(&head); }
+bool heap_memory::announce_area(segment_head& head, std::uint8_t class_of_all) noexcept {
+    set_classes(head, 0, max_segment_bytes, class_of_all);
+    return announce_segment(head, max_segment_bytes);
+}
+
+bool heap_memory::announce_huge(segment_head& head) noexcept {
+    set_classes(head, 0, max_segment_bytes, huge_class);
+    return known_heads.set(head, owner_of_huge(this));
+}
+
+void heap_memory::withdraw(segment_head& head) noexcept { known_heads.erase(head); }
 
 head_kind heap_memory::kind_of(const void* pointer) const noexcept {
-    const void* const owner = known_heads.get(segment_head::of(pointer, segment_bytes_));
-    if (owner == this) return head_kind::segment;
-    return owner == owner_of_huge(this) ? head_kind::huge : head_kind::none;
+    const std::uintptr_t entry = address_of(known_heads.get(segment_head::of(pointer, segment_bytes_)));
+    if ((entry & owner_bits) == address_of(this)) {
+        const std::size_t mapped_bytes = (entry >> steps_shift) * segment_step();
+        return (address_of(pointer) & (segment_bytes_ - 1)) < mapped_bytes ? head_kind::segment : head_kind::none;
+    }
+    return entry == address_of(owner_of_huge(this)) ? head_kind::huge : head_kind::none;
 }
 
 void heap_memory::count_use(std::size_t bytes) noexcept {
+    use_limit_.note_use(bytes);
     const std::size_t now = in_use_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     std::size_t peak = peak_bytes_.load(std::memory_order_relaxed);
     while (now > peak && !peak_bytes_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {}

@@ -8,10 +8,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/heap/detail/use_limit.hpp>
 #include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
@@ -22,6 +24,9 @@ constexpr std::size_t slice_bytes = std::size_t{32} * 1024;
 constexpr std::size_t max_segment_bytes = std::size_t{32} << 20;
 constexpr std::size_t min_segment_bytes = std::size_t{256} << 10;
 constexpr std::size_t max_slices = max_segment_bytes / slice_bytes;
+// A segment of the maximum size is mapped in part at first, and extended in place when its mapped part is used up. The
+// addresses behind that part may belong to others. Smaller segments are mapped whole.
+constexpr std::size_t segment_step_bytes = std::size_t{1} << 20;
 
 /// The start of every segment, whether it holds pages of small blocks, large blocks or one huge block.
 struct segment_head {
@@ -35,18 +40,22 @@ struct segment_head {
         return (address_of(inside) & (segment_bytes - 1)) / slice_bytes;
     }
 };
-constexpr std::uint8_t no_class = 63;     ///< a slice that holds no blocks
-constexpr std::uint8_t large_class = 62;  ///< every slice of a segment of large blocks
-constexpr std::uint8_t tagged_class = 60; ///< a page of an owner tag, whose record has the class
-constexpr std::uint8_t huge_class = 61;   ///< every slice in the head of a huge block
+constexpr std::uint8_t no_class = 63;      ///< a slice that holds no blocks
+constexpr std::uint8_t large_class = 62;   ///< every slice of a segment of large blocks
+constexpr std::uint8_t tagged_class = 60;  ///< a page of an owner tag, whose record has the class
+constexpr std::uint8_t huge_class = 61;    ///< every slice in the head of a huge block
+constexpr std::uint8_t guarded_class = 59; ///< every slice of the area of sampled guarded blocks
 constexpr std::size_t class_numbers = 64;
 
 /// What starts at a segment-aligned address.
 enum class head_kind : std::uint8_t {
     none,
-    segment, ///< a segment of this heap; all of it belongs to the heap
+    segment, ///< the mapped part of a segment of this heap; all of it belongs to the heap
     huge,    ///< the head of a huge block of this heap; the block's memory may end anywhere
 };
+
+/// A process with less free memory than this needs no thread that returns it.
+constexpr std::size_t swept_from_bytes = std::size_t{4} << 20;
 
 /// Threads   any.
 class heap_memory {
@@ -71,6 +80,25 @@ public:
     }
     void release(void* memory, std::size_t bytes) noexcept;
     [[nodiscard]] bool extend(void* memory, std::size_t old_bytes, std::size_t new_bytes) noexcept;
+
+    /// Acquires and announces a segment: `preferred_bytes` of it if possible, at least `least_bytes`. `mapped_bytes`
+    /// receives the size, a multiple of segment_step().
+    /// Returns   nullptr as acquire().
+    [[nodiscard]] segment_head* acquire_segment(std::size_t preferred_bytes, std::size_t least_bytes,
+                                                std::uint8_t class_of_all, std::size_t& mapped_bytes) noexcept;
+    /// Extends the mapped part of a segment in place, to twice its size if possible, by at least `least_bytes`.
+    /// Returns   the new size; the old one when the source fails, the limit is reached, or the addresses are taken.
+    [[nodiscard]] std::size_t extend_segment(segment_head& head, std::size_t mapped_bytes, std::size_t least_bytes,
+                                             std::uint8_t class_of_all) noexcept;
+    /// Returns the end of the mapped part to the source.
+    /// Returns   whether the source could.
+    [[nodiscard]] bool shrink_segment(segment_head& head, std::size_t mapped_bytes, std::size_t new_bytes) noexcept;
+    void release_segment(segment_head& head, std::size_t mapped_bytes) noexcept;
+    /// The unit of a segment's mapped size.
+    [[nodiscard]] std::size_t segment_step() const noexcept {
+        return segment_bytes_ == max_segment_bytes ? segment_step_bytes : segment_bytes_;
+    }
+
     /// Moves memory to another size; the result is segment-aligned. If the source ignores the alignment, the contents
     /// are copied; if there is no memory for the copy, the process aborts.
     [[nodiscard]] void* remap(void* memory, std::size_t old_bytes, std::size_t new_bytes) noexcept;
@@ -82,16 +110,49 @@ public:
     [[nodiscard]] bool is_plentiful() const noexcept;
     [[nodiscard]] bool is_zeroed() const noexcept { return source_.is_zeroed(); }
 
-    /// Registers a head and sets the class of all its slices; withdraw() removes it.
-    [[nodiscard]] bool announce(segment_head& head, std::uint8_t class_of_all) noexcept;
+    /// Registers a whole segment that did not come from the source, and sets the class of all its slices.
+    [[nodiscard]] bool announce_area(segment_head& head, std::uint8_t class_of_all) noexcept;
+    /// Registers the head of a huge block; withdraw() removes it.
+    [[nodiscard]] bool announce_huge(segment_head& head) noexcept;
     void withdraw(segment_head& head) noexcept;
     /// What starts at the segment-aligned address below `pointer`. Accepts any pointer, takes no lock and does not read
     /// that memory. Only the first segment of a huge block is known.
     [[nodiscard]] head_kind kind_of(const void* pointer) const noexcept;
 
+    /// Whether this many more bytes may be in use. Asked before count_use(), for a request that can fail.
+    [[nodiscard]] bool may_use(std::size_t bytes) const noexcept { return use_limit_.allows(in_use_bytes(), bytes); }
+    [[nodiscard]] use_limit& limit_of_use() noexcept { return use_limit_; }
+
     /// Counts bytes used by pages and blocks. The counter is shared by all threads: slow paths only.
     void count_use(std::size_t bytes) noexcept;
     void uncount_use(std::size_t bytes) noexcept { in_use_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+    void change_use(std::size_t before, std::size_t after) noexcept {
+        after > before ? count_use(after - before) : uncount_use(before - after);
+    }
+
+    /// Counts bytes that became free, or of pages in which a block became free: slow paths only.
+    void note_freed(std::size_t bytes) noexcept { freed_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+    [[nodiscard]] bool is_worth_sweeping() const noexcept {
+        return freed_bytes_.load(std::memory_order_relaxed) >= swept_from_bytes;
+    }
+    /// Begins a sweep: sweeps are numbered, and what was freed before counts no longer.
+    void begin_sweep() noexcept {
+        freed_bytes_.store(0, std::memory_order_relaxed);
+        sweeps_.fetch_add(1, std::memory_order_relaxed);
+    }
+    /// The number of the latest sweep. It wraps around.
+    [[nodiscard]] std::uint16_t sweeps() const noexcept { return sweeps_.load(std::memory_order_relaxed); }
+    /// Counts bytes that were returned between blocks in use.
+    void count_holes(std::size_t bytes) noexcept { hole_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+    void uncount_holes(std::size_t bytes) noexcept { hole_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+    [[nodiscard]] std::size_t hole_bytes() const noexcept { return hole_bytes_.load(std::memory_order_relaxed); }
+    void count_purged(std::size_t bytes) noexcept { purged_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+    /// Counts bytes that sweeps returned and that were requested again within the purge delay.
+    void count_thrash(std::size_t bytes) noexcept { thrash_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+    [[nodiscard]] std::size_t purged_bytes() const noexcept { return purged_bytes_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::size_t thrash_bytes() const noexcept { return thrash_bytes_.load(std::memory_order_relaxed); }
+    /// Whether any thread may call the source.
+    [[nodiscard]] bool is_shared() const noexcept { return source_.threads() == sharing::any_thread; }
 
     [[nodiscard]] std::size_t in_use_bytes() const noexcept { return in_use_bytes_.load(std::memory_order_relaxed); }
     [[nodiscard]] std::size_t peak_bytes() const noexcept { return peak_bytes_.load(std::memory_order_relaxed); }
@@ -103,6 +164,8 @@ public:
 
 private:
     [[nodiscard]] bool charge_limit(std::size_t bytes) noexcept;
+    [[nodiscard]] bool announce_segment(segment_head& head, std::size_t mapped_bytes) noexcept;
+    [[nodiscard]] bool can_extend(void* memory, std::size_t bytes) noexcept;
     TENURE_COLD void write_misaligned() noexcept;
     [[nodiscard]] TENURE_COLD void* copy_aligned(void* odd, std::size_t bytes) noexcept;
 
@@ -112,9 +175,30 @@ private:
     const std::size_t limit_bytes_;
     std::atomic<std::size_t> reserved_bytes_{0};
     std::atomic<std::size_t> blocks_{0};
+    std::atomic<bool> is_rigid_{false};         ///< whether the source has shown that it cannot extend a block
     std::atomic<std::uintptr_t> misaligned_{0}; ///< address of a misaligned block, still to be reported
     std::atomic<std::size_t> in_use_bytes_{0};
     std::atomic<std::size_t> peak_bytes_{0};
+    std::atomic<std::size_t> freed_bytes_{0}; ///< since the last sweep
+    std::atomic<std::uint16_t> sweeps_{0};
+    std::atomic<std::size_t> hole_bytes_{0};
+    std::atomic<std::size_t> purged_bytes_{0};
+    std::atomic<std::size_t> thrash_bytes_{0};
+    use_limit use_limit_;
+};
+
+/// Counts freed bytes for heap_memory::note_freed() in steps, because that counter is shared by all threads.
+/// Threads   one at a time: each owner has its own, under its lock.
+class freed_steps {
+public:
+    void add(heap_memory& memory, std::size_t bytes) noexcept {
+        constexpr std::size_t step = std::size_t{256} * 1024;
+        bytes_ += bytes;
+        if (bytes_ >= step) memory.note_freed(std::exchange(bytes_, 0));
+    }
+
+private:
+    std::size_t bytes_ = 0;
 };
 
 }

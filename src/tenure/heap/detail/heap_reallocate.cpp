@@ -8,7 +8,7 @@
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/host.hpp>
-#include <tenure/heap/detail/block_guard.hpp>
+#include <tenure/heap/detail/checked/block_guard.hpp>
 #include <tenure/platform/process.hpp>
 #include <tenure/platform/resident.hpp>
 
@@ -53,7 +53,11 @@ void copy_sparse(void* to, const void* from, std::size_t bytes) noexcept {
 }
 
 bool heap_core::resize(void* block, std::size_t bytes) noexcept {
-    if (checks::caller && guarded_.contains(block)) return false; // a block of another size needs another address
+    if (checks::caller && fenced_.contains(block)) {
+        return bytes > fenced_blocks::least_bytes && resize_fenced(block, bytes); // a smaller block moves
+    }
+    if (checks::caller && (guarded_.contains(block) || zero_.contains(block)))
+        return false; // a block of another size needs another address
     const std::uint8_t number = class_number_of(block, slice_number_of(block));
     if constexpr (checks::caller) return resize_checked(block, bytes, number);
     return resize_to(block, bytes, number);
@@ -79,12 +83,29 @@ void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes,
     if (block == nullptr) return allocate(cache, bytes, alignment, fill::none);
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
+    if constexpr (checks::caller) {
+        check_alone("reallocate");
+        const std::size_t asked = checked_.sound_bytes(block);
+        const bool stays = asked != 0 && bytes != 0 && bytes >= asked / 2 && is_aligned(block, alignment);
+        if (stays && checked_.resize(block, bytes)) return block;
+    }
     const bool is_of_malloc = origin() == block_origin::malloc && is_passthrough(block);
     if (is_of_malloc && passthrough_form_ == passthrough_form::plain)
         return host::process_reallocate(block, bytes, alignment);
     if (is_of_malloc) return reallocate_by_copy(cache, block, bytes, alignment, passthrough_.bytes_of(block));
+    if (checks::caller && zero_.contains(block)) {
+        void* const fresh =
+            zero_.is_live(block) ? allocate(cache, bytes, alignment, fill::none, block_form::c) : nullptr;
+        if (fresh != nullptr || !zero_.is_live(block)) deallocate_zero(block, "reallocated");
+        return fresh;
+    }
     const std::size_t usable = usable_bytes(block);
     if (checks::caller && usable == 0) return nullptr; // reported; every valid block has at least one byte
+    const bool is_sampled = !checks::caller && slice_number_of(block) == guarded_class;
+    if (is_sampled && usable == 0) { // not a live block
+        sampled_.deallocate(block);  // reports it
+        return nullptr;
+    }
     const bool is_aligned_so = is_aligned(block, alignment);
     // A block that shrinks to less than half moves, so that the memory it no longer needs can serve others.
     const bool is_worth_keeping = bytes <= usable ? bytes >= usable / 2 : usable > max_small_bytes;
@@ -104,6 +125,10 @@ void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes,
     // A shrink that cannot allocate need not fail: the block is large enough as it is.
     const bool is_guarded = checks::caller && guarded_.contains(block); // a guarded block cannot shrink in place
     const bool stays = fresh == nullptr && is_aligned_so && bytes <= usable && !is_guarded;
+    if (checks::caller && stays && fenced_.contains(block)) {
+        (void)resize_fenced(block, std::max<std::size_t>(bytes, 1));
+        return block;
+    }
     if (checks::caller && stays) {
         // Shrink as far as possible, so that the guard behind it is short.
         (void)resize_to(block, std::max(bytes + guard_bytes, max_small_bytes), number);
@@ -116,12 +141,17 @@ void* heap_core::reallocate_by_copy(thread_cache* cache, void* block, std::size_
                                     std::size_t usable) noexcept {
     const std::size_t copied = std::min(bytes, usable);
     // Not under passthrough: memory checkers track reads.
-    const bool by_pages = origin() == block_origin::own && is_sparse(block, copied);
-    void* const fresh = allocate(cache, bytes, alignment, by_pages ? fill::zero : fill::none);
+    // Nor for a guarded block, whose pages are not the source's.
+    const bool by_pages =
+        origin() == block_origin::own && slice_number_of(block) != guarded_class && is_sparse(block, copied);
+    const std::uint8_t number = checks::caller ? class_number_of(block, slice_number_of(block)) : no_class;
+    const block_form form = number < small_class_count ? checked_.form(block, number) : block_form::any;
+    void* const fresh = allocate(cache, bytes, alignment, by_pages ? fill::zero : fill::none, form);
     if (fresh == nullptr) return nullptr;
     if (by_pages) {
         copy_sparse(fresh, block, copied);
-        memory_.decommit(block, copied); // pages that were read look as if they had been touched
+        if (!fenced_.contains(block))
+            memory_.decommit(block, copied); // pages that were read look as if they had been touched
     } else {
         std::memcpy(fresh, block, copied);
     }

@@ -9,7 +9,7 @@
 #include <tenure/heap/heap.hpp>
 
 // Allocations under an owner tag have their own pages, so that live statistics by tag are exact and untagged calls pay
-// nothing. A thread that changes its tag changes its cache. A free of a tagged block takes the slow path.
+// nothing. A thread that changes its tag changes its cache. A free of a tagged block reads the page's record.
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -20,24 +20,50 @@ struct larger_blocks {
     std::atomic<std::size_t> count;
     std::atomic<std::size_t> bytes;
 };
-constinit larger_blocks by_tag[max_tags]{};
+TENURE_BEHIND_OTHERS(9) constinit larger_blocks by_tag[max_tags]{};
+
+/// The calling thread's cache for a tag, opened at first use.
+/// Returns   nullptr when out of memory, and when too many tags have pages of their own.
+[[nodiscard]] thread_cache* cache_for(thread_cache& main, std::uint16_t tag) noexcept {
+    thread_cache* last = &main;
+    while (last->tag != tag && last->next_of_thread != nullptr) last = last->next_of_thread;
+    if (last->tag == tag) return last;
+    thread_cache* const added = process_core().open_cache(tag);
+    if (added == nullptr) return nullptr;
+    added->main = &main;
+    last->next_of_thread = added;
+    return added;
+}
 
 void change_cache(std::uint16_t now) noexcept {
     if (now >= max_tags) now = 0; // not the number of a tag: nothing is counted
     thread_cache* const main = process_cache()->main;
-    thread_cache* last = main;
-    while (last->tag != now && last->next_of_thread != nullptr) last = last->next_of_thread;
-    if (last->tag == now) {
-        process_cache() = last;
-        return;
-    }
-    thread_cache* const added = process_core().open_cache(now);
-    process_cache() = added != nullptr ? added : main;
-    if (added == nullptr) return;
-    added->main = main;
-    last->next_of_thread = added;
+    thread_cache* const wanted = cache_for(*main, now);
+    process_cache() = wanted != nullptr ? wanted : main;
 }
 
+}
+
+thread_cache* process_cache_or_open_for(std::uint16_t tag) noexcept {
+    thread_cache* const present = process_cache_or_open();
+    if (present == nullptr || tag >= max_tags) return present;
+    thread_cache* const wanted = cache_for(*present->main, tag);
+    return wanted != nullptr ? wanted : present;
+}
+
+bool push_tagged(const thread_cache& any, void* block) noexcept {
+    const small_page& page = heap_segment::page_of(block, max_segment_bytes);
+    const heap_shard* const owner = page.owner.load(std::memory_order_acquire);
+    thread_cache* mine = owner != nullptr && owner->tag != 0 ? any.main : nullptr;
+    while (mine != nullptr && mine->tag != owner->tag) mine = mine->next_of_thread;
+    if (mine == nullptr) return false;
+    block_cache& blocks = mine->of_class[page.class_index];
+    const std::uint32_t count = blocks.count.load(std::memory_order_relaxed);
+    if (count >= tagged_room(page.class_index)) return false;
+    blocks.blocks = mine->arrays + array_offsets[page.class_index];
+    blocks.blocks[count] = block;
+    blocks.count.store(count + 1, std::memory_order_release); // as push()
+    return true;
 }
 
 void follow_tags() noexcept {

@@ -8,6 +8,7 @@
 #include <tenure/base/align.hpp>
 #include <tenure/base/check.hpp>
 #include <tenure/base/linked_list.hpp>
+#include <tenure/platform/memory.hpp>
 #include <tenure/platform/process.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
@@ -55,7 +56,7 @@ void huge_blocks::release_all() noexcept {
 
 /// A moved block cannot move back. If its new head cannot be registered, the block is found through the lists.
 void huge_blocks::announce(huge_block& block) noexcept {
-    block.is_known = memory_.announce(block, huge_class);
+    block.is_known = memory_.announce_huge(block);
     if (!block.is_known) unknown_count_.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -86,9 +87,10 @@ std::size_t huge_blocks::release_retained_before(std::uint64_t freed_before_ns) 
     return bytes;
 }
 
-/// Adds room to grow in place. Untouched, it costs only addresses. A limited source has none to spare.
+/// Adds room to grow in place. Untouched, it costs only addresses. A limited source or process has none to spare.
 std::size_t huge_blocks::with_slack(std::size_t needed) const noexcept {
-    return memory_.is_plentiful() ? align_up(needed + needed / 4, step_bytes) : needed;
+    const bool has_room = memory_.is_plentiful() && !platform::are_addresses_limited();
+    return has_room ? align_up(needed + needed / 4, step_bytes) : needed;
 }
 
 /// Resizes a block that is in no list: larger in place or elsewhere, or smaller elsewhere, with its touched pages.
@@ -153,7 +155,7 @@ huge_block* huge_blocks::map_new(std::size_t needed) noexcept {
     if (memory == nullptr && mapped != needed) memory = memory_.acquire(mapped = needed, 1);
     if (memory == nullptr) return nullptr;
     auto* const head = static_cast<huge_block*>(memory);
-    if (!memory_.announce(*head, huge_class)) {
+    if (!memory_.announce_huge(*head)) {
         memory_.release(memory, mapped);
         return nullptr;
     }
@@ -173,7 +175,7 @@ huge_block* huge_blocks::map_aligned(std::size_t bytes, std::size_t alignment) n
     void* const memory = memory_.acquire(mapped, alignment);
     if (memory == nullptr) return nullptr;
     auto* const head = static_cast<huge_block*>(pointer_at(address_of(memory) + lead - memory_.segment_bytes()));
-    if (!memory_.announce(*head, huge_class)) {
+    if (!memory_.announce_huge(*head)) {
         memory_.release(memory, mapped);
         return nullptr;
     }
@@ -188,7 +190,7 @@ huge_block* huge_blocks::map_aligned(std::size_t bytes, std::size_t alignment) n
 void* huge_blocks::allocate(std::size_t bytes, std::size_t alignment, std::uint64_t now_ns, contents& found,
                             std::uint16_t tag) noexcept {
     constexpr std::size_t most = max_object_bytes / 4;
-    if (bytes > most || alignment > most) return nullptr;
+    if (bytes > most || alignment > most || !memory_.may_use(bytes)) return nullptr;
     const std::size_t lead = std::max(alignment, least_lead_bytes);
     const bool is_ordinary = alignment <= memory_.segment_bytes() / 2;
     const platform::lock_guard lock(mutex_);
@@ -210,6 +212,8 @@ void* huge_blocks::allocate(std::size_t bytes, std::size_t alignment, std::uint6
     live_.insert(*head);
     live_bytes_ += bytes;
     ++live_count_;
+    peak_bytes_ = std::max(peak_bytes_, live_bytes_);
+    peak_count_ = std::max(peak_count_, live_count_);
     memory_.count_use(bytes);
     peak_mapped_bytes_ = std::max(peak_mapped_bytes_, live_.mapped_bytes + kept_.mapped_bytes);
     return block_in(*head);
@@ -242,7 +246,12 @@ void huge_blocks::free_locked(huge_block& head, std::uint64_t now_ns) noexcept {
     memory_.uncount_use(head.bytes);
     head.bytes = 0;
     head.freed_at_ns = now_ns;
-    may_keep(head, now_ns) ? kept_.insert(head) : static_cast<void>(release(head));
+    if (!may_keep(head, now_ns)) {
+        release(head);
+        return;
+    }
+    kept_.insert(head);
+    memory_.note_freed(head.mapped_bytes);
 }
 
 freed_block huge_blocks::deallocate(void* block, std::uint64_t now_ns) noexcept {
@@ -271,6 +280,7 @@ bool huge_blocks::resize(void* block, std::size_t bytes) noexcept {
     if (bytes == 0 || bytes > max_object_bytes / 4) return false;
     const std::size_t needed = align_up(head.lead_bytes + bytes, step_bytes);
     const platform::lock_guard lock(mutex_);
+    if (bytes > head.bytes && !memory_.may_use(bytes - head.bytes)) return false;
     if (needed > head.mapped_bytes) {
         if (!memory_.extend(pointer_at(head.mapped), head.mapped_bytes, needed)) return false;
         live_.mapped_bytes += needed - head.mapped_bytes;
@@ -281,9 +291,9 @@ bool huge_blocks::resize(void* block, std::size_t bytes) noexcept {
     if (needed < needed_before && memory_.decommit(pointer_at(head.mapped + needed), needed_before - needed))
         head.touched_bytes = std::min(head.touched_bytes, needed);
     head.touched_bytes = std::max(head.touched_bytes, align_up(head.lead_bytes + bytes, unit_bytes));
-    memory_.uncount_use(head.bytes);
-    memory_.count_use(bytes);
+    memory_.change_use(head.bytes, bytes);
     live_bytes_ += bytes - head.bytes;
+    peak_bytes_ = std::max(peak_bytes_, live_bytes_);
     head.bytes = bytes;
     return true;
 }
@@ -293,13 +303,14 @@ void* huge_blocks::move(void* block, std::size_t bytes) noexcept {
     if (bytes > max_object_bytes / 4) return nullptr;
     const std::size_t needed = align_up(head.lead_bytes + bytes, step_bytes);
     const platform::lock_guard lock(mutex_);
+    if (bytes > head.bytes && !memory_.may_use(bytes - head.bytes)) return nullptr;
     live_.remove(head);
     huge_block* const moved = resized(head, needed);
     live_.insert(moved != nullptr ? *moved : head);
     if (moved == nullptr) return nullptr;
-    memory_.uncount_use(moved->bytes);
-    memory_.count_use(bytes);
+    memory_.change_use(moved->bytes, bytes);
     live_bytes_ += bytes - moved->bytes;
+    peak_bytes_ = std::max(peak_bytes_, live_bytes_);
     moved->bytes = bytes;
     moved->touched_bytes = std::min(moved->touched_bytes, moved->mapped_bytes);
     moved->touched_bytes = std::max(moved->touched_bytes, align_up(moved->lead_bytes + bytes, unit_bytes));
@@ -388,6 +399,16 @@ std::size_t huge_blocks::live_bytes() const noexcept {
 std::size_t huge_blocks::live_count() const noexcept {
     const platform::lock_guard lock(mutex_);
     return live_count_;
+}
+
+std::size_t huge_blocks::peak_count() const noexcept {
+    const platform::lock_guard lock(mutex_);
+    return peak_count_;
+}
+
+std::size_t huge_blocks::peak_bytes() const noexcept {
+    const platform::lock_guard lock(mutex_);
+    return peak_bytes_;
 }
 
 std::size_t huge_blocks::retained_bytes() const noexcept {

@@ -104,6 +104,9 @@ public:
 
     [[nodiscard]] std::size_t live_bytes() const noexcept;
     [[nodiscard]] std::size_t live_count() const noexcept;
+    /// The maxima of both.
+    [[nodiscard]] std::size_t peak_count() const noexcept;
+    [[nodiscard]] std::size_t peak_bytes() const noexcept;
     [[nodiscard]] std::size_t retained_bytes() const noexcept;
     /// Bytes of blocks, in use and retained, that may have been touched.
     [[nodiscard]] std::size_t committed_bytes() const noexcept;
@@ -142,6 +145,8 @@ private:
     list live_, kept_;
     std::size_t live_bytes_ = 0;
     std::size_t live_count_ = 0;
+    std::size_t peak_bytes_ = 0;
+    std::size_t peak_count_ = 0;
     std::atomic<std::size_t> unknown_count_{0}; ///< blocks whose heads could not be registered when they moved
     std::size_t peak_mapped_bytes_ = 0;
     std::size_t learned_limit_bytes_ = 0; ///< of retained memory; used when it exceeds the configured limit

@@ -36,15 +36,15 @@ struct list_place {
     return units + (std::size_t{1} << (exponent - 3)) - 1;
 }
 
+[[nodiscard]] std::size_t units_for(std::size_t bytes) noexcept { return (bytes + unit_bytes - 1) / unit_bytes; }
+
+}
+
 /// Writes the size and state of a run to both of its ends.
-void mark(large_run& run, std::size_t units, bool is_free) noexcept {
+void large_blocks::mark(large_run& run, std::size_t units, bool is_free) noexcept {
     large_run& last = *(&run + units - 1);
     run.units = last.units = static_cast<std::uint32_t>(units);
     run.is_free = last.is_free = is_free;
-}
-
-[[nodiscard]] std::size_t units_for(std::size_t bytes) noexcept { return (bytes + unit_bytes - 1) / unit_bytes; }
-
 }
 
 large_segment& large_blocks::segment_of(const void* inside) const noexcept {
@@ -64,7 +64,7 @@ large_run& large_blocks::run_of(const void* block) const noexcept {
 }
 
 large_run* large_blocks::run_after(large_run& run) const noexcept {
-    return index_of(run) + run.units == unit_count() ? nullptr : &run + run.units;
+    return index_of(run) + run.units == segment_of(&run).units ? nullptr : &run + run.units;
 }
 
 void large_blocks::forget_runs() noexcept {
@@ -83,7 +83,7 @@ void large_blocks::free_all() noexcept {
     for (large_segment* segment = first_; segment != nullptr; segment = segment->next) {
         segment->free_units = 0;
         large_run& whole = segment->runs[head_units()];
-        mark(whole, unit_count() - head_units(), true);
+        mark(whole, segment->units - head_units(), true);
         insert(whole);
     }
 }
@@ -92,10 +92,9 @@ void large_blocks::release_all() noexcept {
     while (first_ != nullptr) {
         large_segment* const released = first_;
         first_ = released->next;
-        memory_.withdraw(*released);
-        memory_.release(released, memory_.segment_bytes());
+        memory_.release_segment(*released, released->units * unit_bytes);
     }
-    segment_count_ = 0;
+    segment_count_ = mapped_units_ = 0;
     forget_runs();
 }
 
@@ -157,25 +156,60 @@ large_run* large_blocks::find_any(std::size_t units) noexcept {
     return found;
 }
 
-large_run* large_blocks::add_segment() noexcept {
-    void* const memory = memory_.acquire(memory_.segment_bytes(), memory_.segment_bytes());
-    if (memory == nullptr) return nullptr;
-    auto* const segment = static_cast<large_segment*>(memory);
-    if (!memory_.announce(*segment, large_class)) {
-        memory_.release(memory, memory_.segment_bytes());
-        return nullptr;
-    }
+/// Adds a segment with a free run of at least this many units, as large as all segments so far.
+/// Returns   the run, which is in no list.
+large_run* large_blocks::add_segment(std::size_t units) noexcept {
+    std::size_t mapped = 0;
+    auto* const segment = static_cast<large_segment*>(
+        memory_.acquire_segment(mapped_units_ * unit_bytes, (head_units() + units) * unit_bytes, large_class, mapped));
+    if (segment == nullptr) return nullptr;
+    segment->units = mapped / unit_bytes;
     segment->free_units = 0;
+    segment->is_stuck = false;
     segment->next = first_;
     first_ = segment;
     ++segment_count_;
+    mapped_units_ += segment->units;
     // The head is in front of the first run and is never free.
     segment->runs[head_units() - 1].is_free = false;
     large_run& whole = segment->runs[head_units()];
-    mark(whole, unit_count() - head_units(), true);
+    mark(whole, segment->units - head_units(), true);
     std::memset(segment->dirty, 0, sizeof segment->dirty);
     std::memset(segment->stale, 0, sizeof segment->stale);
+    std::memset(segment->purged, 0, sizeof segment->purged);
+    std::memset(segment->purged_before, 0, sizeof segment->purged_before);
     return &whole;
+}
+
+/// Extends a segment by at least this many units, which join the free run at its end.
+/// Returns   that run, which is in no list; nullptr when the segment cannot be extended, and nothing changes.
+large_run* large_blocks::extend(large_segment& segment, std::size_t units) noexcept {
+    const std::size_t before = segment.units;
+    if (segment.is_stuck || (before + units) * unit_bytes > memory_.segment_bytes()) return nullptr;
+    const std::size_t mapped =
+        memory_.extend_segment(segment, before * unit_bytes, units * unit_bytes, large_class) / unit_bytes;
+    segment.is_stuck = mapped == before;
+    if (segment.is_stuck) return nullptr;
+    segment.units = mapped;
+    mapped_units_ += mapped - before;
+    const large_run& last = segment.runs[before - 1];
+    const std::size_t at_end = last.is_free ? last.units : 0;
+    large_run& joined = segment.runs[before - at_end];
+    if (at_end != 0) remove(joined);
+    mark(joined, mapped - before + at_end, true);
+    return &joined;
+}
+
+/// Extends a segment until a run of this many units is free at its end.
+/// Returns   the run, which is in no list; nullptr when no segment can be extended.
+large_run* large_blocks::extend_a_segment(std::size_t units) noexcept {
+    for (large_segment* segment = first_; segment != nullptr; segment = segment->next) {
+        const large_run& last = segment->runs[segment->units - 1];
+        const std::size_t at_end = last.is_free ? last.units : 0; // fewer than requested, or find() has missed it
+        large_run* const extended = extend(*segment, units > at_end ? units - at_end : 1);
+        if (extended != nullptr) return extended;
+    }
+    return nullptr;
 }
 
 /// Keeps the first `units` of a run that is in no list, and frees the rest.
@@ -209,10 +243,12 @@ void large_blocks::release(large_run& run) noexcept {
 void* large_blocks::allocate(std::size_t bytes, std::size_t alignment, contents& found, std::uint16_t tag) noexcept {
     if (!fits_segment(bytes, alignment, memory_.segment_bytes())) return nullptr;
     const std::size_t units = units_for(bytes);
+    if (!memory_.may_use(units * unit_bytes)) return nullptr;
     const std::size_t gap = alignment > unit_bytes ? alignment / unit_bytes - 1 : 0;
     const platform::lock_guard lock(mutex_);
     large_run* run = find(units + gap);
-    if (run == nullptr) run = add_segment();
+    if (run == nullptr) run = extend_a_segment(units + gap);
+    if (run == nullptr) run = add_segment(units + gap);
     if (run == nullptr) run = find_any(units + gap);
     if (run == nullptr) return nullptr;
     const std::size_t skipped = (align_up(begin_of(*run), alignment) - begin_of(*run)) / unit_bytes;
@@ -242,6 +278,7 @@ freed_block large_blocks::deallocate(void* block) noexcept {
             --live_count_;
             const freed_block freed{run.tag, run.units * unit_bytes};
             memory_.uncount_use(freed.bytes);
+            freed_.add(memory_, freed.bytes);
             release(run);
             return freed;
         }
@@ -251,6 +288,20 @@ freed_block large_blocks::deallocate(void* block) noexcept {
     return {};
 }
 
+/// Takes the free run behind a block from its list, extending the segment if the run ends there and is too short.
+/// Returns   nullptr when fewer than `units` are free, and nothing changes.
+large_run* large_blocks::run_behind(large_run& run, std::size_t units) noexcept {
+    large_run* const after = run_after(run);
+    if (after != nullptr && !after->is_free) return nullptr;
+    const std::size_t free = after != nullptr ? after->units : 0;
+    if (free >= units) {
+        remove(*after);
+        return after;
+    }
+    large_segment& segment = segment_of(&run);
+    return index_of(run) + run.units + free == segment.units ? extend(segment, units - free) : nullptr;
+}
+
 bool large_blocks::resize(void* block, std::size_t bytes) noexcept {
     if (bytes > memory_.segment_bytes()) return false;
     const std::size_t wanted = units_for(bytes);
@@ -258,9 +309,9 @@ bool large_blocks::resize(void* block, std::size_t bytes) noexcept {
     const platform::lock_guard lock(mutex_);
     const std::size_t before = run.units;
     if (wanted > before) {
-        large_run* const after = run_after(run);
-        if (after == nullptr || !after->is_free || before + after->units < wanted) return false;
-        remove(*after);
+        if (!memory_.may_use((wanted - before) * unit_bytes)) return false;
+        large_run* const after = run_behind(run, wanted - before);
+        if (after == nullptr) return false;
         mark(run, before + std::exchange(after->units, 0), false);
         memory_.count_use((wanted - before) * unit_bytes);
     } else {
@@ -303,95 +354,18 @@ contents large_blocks::touch(large_run& run, std::size_t first, std::size_t coun
     large_segment& segment = segment_of(&run);
     bit_word any = 0;
     for_each_word_of(index_of(run) + first, count, [&](std::size_t word, bit_word bits) {
-        any |= segment.dirty[word] & bits;
-        segment.dirty[word] |= bits;
+        const bit_word touched = segment.dirty[word];
+        any |= touched & bits;
+        segment.dirty[word] = touched | bits;
         segment.stale[word] &= ~bits;
+        if ((bits & ~touched) == 0) return; // none of them was purged
+        if (const bit_word again = (segment.purged[word] | segment.purged_before[word]) & bits; again != 0) {
+            memory_.count_thrash(count_bits(again) * unit_bytes);
+            segment.purged[word] &= ~bits;
+            segment.purged_before[word] &= ~bits;
+        }
     });
     return any == 0 && memory_.is_zeroed() ? contents::zero : contents::unknown;
-}
-
-/// Decommits the units of a free run that are in the set `among`, in sequences of at least `at_least` units.
-/// Returns   the number of bytes.
-/// Requires  the lock.
-std::size_t large_blocks::decommit_run(large_run& run, std::size_t at_least, const bit_word* among) noexcept {
-    large_segment& segment = segment_of(&run);
-    const std::size_t end = index_of(run) + run.units;
-    std::size_t bytes = 0;
-    for (std::size_t at = index_of(run); at < end;) {
-        const bit_word rest = among[at / bits_per_word] >> (at % bits_per_word);
-        if (rest == 0) { // none up to the end of the word
-            at = (at / bits_per_word + 1) * bits_per_word;
-            continue;
-        }
-        const std::size_t first = at + lowest_bit(rest);
-        std::size_t last = first;
-        while (last < end && (among[last / bits_per_word] & bit_at(last)) != 0) ++last;
-        at = last + 1;
-        if (first >= end || last - first < at_least) continue;
-        const std::size_t size = (last - first) * unit_bytes;
-        if (!memory_.decommit(pointer_at(address_of(&segment) + first * unit_bytes), size)) continue;
-        bytes += size;
-        if (platform::page_bytes() > unit_bytes) continue; // the ends may still hold data
-        for_each_word_of(first, last - first, [&](std::size_t word, bit_word bits) {
-            segment.dirty[word] &= ~bits;
-            segment.stale[word] &= ~bits;
-        });
-    }
-    return bytes;
-}
-
-std::size_t large_blocks::trim() noexcept {
-    std::size_t bytes = 0;
-    const platform::lock_guard lock(mutex_);
-    for (large_segment** link = &first_; *link != nullptr;) {
-        large_segment* const segment = *link;
-        if (segment->free_units == unit_count() - head_units()) {
-            large_run& whole = segment->runs[head_units()];
-            for (const bit_word word : segment->dirty) bytes += count_bits(word) * unit_bytes;
-            bytes += head_units() * unit_bytes;
-            remove(whole);
-            *link = segment->next;
-            --segment_count_;
-            memory_.withdraw(*segment);
-            memory_.release(segment, memory_.segment_bytes());
-            continue;
-        }
-        for (large_run* run = &segment->runs[head_units()]; run != nullptr; run = run_after(*run)) {
-            if (run->is_free) bytes += decommit_run(*run, 1, segment->dirty);
-        }
-        link = &segment->next;
-    }
-    return bytes;
-}
-
-// Pieces below 64 KiB stay: a system call for each of thousands would cost more than they hold.
-constexpr std::size_t least_swept = std::size_t{64} * 1024 / unit_bytes;
-
-std::size_t large_blocks::sweep() noexcept {
-    std::size_t bytes = 0;
-    const platform::lock_guard lock(mutex_);
-    for (large_segment* segment = first_; segment != nullptr; segment = segment->next) {
-        for (large_run* run = &segment->runs[head_units()]; run != nullptr; run = run_after(*run)) {
-            if (!run->is_free || run->units < least_swept) continue;
-            bytes += decommit_run(*run, least_swept, segment->stale);
-            for_each_word_of(index_of(*run), run->units, [&](std::size_t word, bit_word bits) {
-                segment->stale[word] |= segment->dirty[word] & bits;
-            });
-        }
-    }
-    return bytes;
-}
-
-std::size_t large_blocks::release_free(std::size_t at_most) noexcept {
-    std::size_t bytes = 0;
-    const platform::lock_guard lock(mutex_);
-    for (large_segment* segment = first_; segment != nullptr; segment = segment->next) {
-        for (large_run* run = &segment->runs[head_units()]; run != nullptr; run = run_after(*run)) {
-            if (bytes >= at_most) return bytes;
-            if (run->is_free && run->units >= least_swept) bytes += decommit_run(*run, least_swept, segment->dirty);
-        }
-    }
-    return bytes;
 }
 
 std::size_t large_blocks::live_count() const noexcept {
@@ -417,7 +391,7 @@ std::size_t large_blocks::resident_bytes() const noexcept {
     std::size_t bytes = 0;
     const platform::lock_guard lock(mutex_);
     for (const large_segment* segment = first_; segment != nullptr; segment = segment->next)
-        bytes += platform::resident_bytes_in(segment, memory_.segment_bytes());
+        bytes += platform::resident_bytes_in(segment, segment->units * unit_bytes);
     return bytes;
 }
 

@@ -15,6 +15,7 @@
 #include <tenure/base/bits.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/heap/detail/heap_memory.hpp>
+#include <tenure/heap/detail/purge/sweep.hpp>
 #include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
@@ -34,16 +35,21 @@ static_assert(sizeof(large_run) == 24);
 
 struct large_segment : segment_head {
     large_segment* next;
+    std::size_t units; ///< number of them that are mapped, with the head
     std::size_t free_units;
+    bool is_stuck; ///< its addresses end here: it could not be extended
     // One bit per unit: those touched since the system delivered them, and those of them that the last sweep found
     // free.
     bit_word dirty[max_units / bits_per_word];
     bit_word stale[max_units / bits_per_word];
+    // Units that the latest sweep returned, and the one before it: taking them again soon is thrash.
+    bit_word purged[max_units / bits_per_word];
+    bit_word purged_before[max_units / bits_per_word];
     large_run runs[max_units]; ///< as many as the segment has units
 
     /// Number of units that the head takes in a segment of this size.
     [[nodiscard]] static constexpr std::size_t head_units(std::size_t segment_bytes) noexcept {
-        constexpr std::size_t fixed = sizeof(segment_head) + 2 * sizeof(std::size_t) + 2 * max_units / 8;
+        constexpr std::size_t fixed = sizeof(segment_head) + 4 * sizeof(std::size_t) + 4 * max_units / 8;
         const std::size_t bytes = fixed + segment_bytes / unit_bytes * sizeof(large_run);
         return (bytes + unit_bytes - 1) / unit_bytes;
     }
@@ -102,8 +108,21 @@ public:
     /// Returns empty segments and the memory of free runs to the source.
     /// Returns   the number of bytes returned.
     std::size_t trim() noexcept;
-    /// Decommits units that were free and touched, and already so at the previous sweep, in runs of at least 64 KiB.
-    std::size_t sweep() noexcept;
+    /// A sweep, one segment at a time: decommits units that were free and touched, and already so at the previous
+    /// sweep, in runs of at least 64 KiB or, if it is thorough, of any size. Releases segments that have been empty for
+    /// longer. The lock is held for one system call at a time. Requires  the caller excludes trim() and release_all()
+    /// during each call.
+    class sweep_place {
+        friend large_blocks;
+        large_segment* next = nullptr;
+        std::size_t releases = 0;
+    };
+    [[nodiscard]] sweep_place begin_sweep() const noexcept;
+    /// Returns   whether there is more to sweep.
+    bool sweep_some(sweep_place& place, sweep_scope scope, sweep_result& result) noexcept;
+    /// Returns the addresses behind the last block of each segment, where the source can take them.
+    /// Returns   the number of bytes.
+    std::size_t release_tails() noexcept;
     /// Decommits free memory in pieces of at least 64 KiB, until `at_most` bytes are reached or exceeded by one run.
     std::size_t release_free(std::size_t at_most) noexcept;
     /// Frees every block; keeps the segments.
@@ -138,8 +157,12 @@ private:
     [[nodiscard]] static large_run* best_in(large_run* first, std::size_t units) noexcept;
     [[nodiscard]] large_run* find(std::size_t units) noexcept;
     [[nodiscard]] large_run* find_any(std::size_t units) noexcept;
-    [[nodiscard]] large_run* add_segment() noexcept;
+    [[nodiscard]] large_run* add_segment(std::size_t units) noexcept;
+    [[nodiscard]] large_run* extend(large_segment& segment, std::size_t units) noexcept;
+    [[nodiscard]] large_run* extend_a_segment(std::size_t units) noexcept;
+    [[nodiscard]] large_run* run_behind(large_run& run, std::size_t units) noexcept;
     void forget_runs() noexcept;
+    static void mark(large_run& run, std::size_t units, bool is_free) noexcept;
     void insert(large_run& run) noexcept;
     void remove(large_run& run) noexcept;
     void split(large_run& run, std::size_t units) noexcept;
@@ -149,15 +172,22 @@ private:
     [[nodiscard]] std::uintptr_t begin_of(const large_run& run) const noexcept;
     [[nodiscard]] large_run& run_of(const void* block) const noexcept;
     [[nodiscard]] large_run* run_after(large_run& run) const noexcept;
-    [[nodiscard]] std::size_t unit_count() const noexcept { return memory_.segment_bytes() / unit_bytes; }
     [[nodiscard]] std::size_t head_units() const noexcept { return large_segment::head_units(memory_.segment_bytes()); }
     [[nodiscard]] contents touch(large_run& run, std::size_t first, std::size_t count) noexcept;
+    std::size_t decommit_units(large_segment& segment, std::size_t first, std::size_t last) noexcept;
+    void decommit_in_steps(large_segment& segment, const bit_word* among, std::size_t at_least,
+                           sweep_result& result) noexcept;
+    void release_segment(large_segment** link) noexcept;
+    [[nodiscard]] bool release_if_idle(large_segment& segment) noexcept;
     std::size_t decommit_run(large_run& run, std::size_t at_least, const bit_word* among) noexcept;
 
     heap_memory& memory_;
     mutable platform::mutex mutex_; ///< guards everything below and all records
     large_segment* first_ = nullptr;
     std::size_t segment_count_ = 0;
+    std::size_t releases_ = 0;     ///< of segments, ever
+    std::size_t mapped_units_ = 0; ///< of all segments
+    freed_steps freed_;
     std::size_t live_units_ = 0;
     std::size_t live_count_ = 0;
     bit_word doublings_with_free_ = 0;

@@ -148,6 +148,7 @@ void for_each_inner_lock(Visit&& visit) noexcept {
 void leave_to_child() noexcept {
     for_each_inner_lock([](platform::mutex& lock) { lock.abandon(); });
     threads.mutex.abandon();
+    if (threads.mutex.is_mine()) return; // a signal handler has forked that interrupted its holder, which goes on
     thread_record* const mine = this_thread.record;
     for (thread_record* record = threads.first; record != nullptr;) {
         thread_record* const next = record->next;
@@ -174,6 +175,11 @@ constexpr platform::fork_steps steps_of_lifetimes{
         threads.mutex.unlock();
     },
     [](void*) noexcept { leave_to_child(); },
+    [](void*) noexcept {
+        bool is_held = threads.mutex.is_mine();
+        if (!is_held) for_each_inner_lock([&](const platform::mutex& lock) { is_held |= lock.is_mine(); });
+        return is_held;
+    },
 };
 constinit platform::fork_handler of_lifetimes{platform::fork_order::lifetimes, nullptr, steps_of_lifetimes};
 __attribute__((constructor(101))) void start_lifetimes() noexcept {

@@ -53,7 +53,8 @@ namespace {
 std::uint32_t own_mark() noexcept {
     static constinit std::atomic<std::uint32_t> calls{0};
     constexpr std::uint32_t odd = 0x9E37'79B1; // products of different numbers differ
-    return static_cast<std::uint32_t>(random_of_process()) ^ (calls.fetch_add(1, std::memory_order_relaxed) + 1) * odd;
+    return static_cast<std::uint32_t>(random_of_process(random_use::marks).words[0]) ^
+           (calls.fetch_add(1, std::memory_order_relaxed) + 1) * odd;
 }
 
 /// Whether the word is at an address that may be unmapped. The kernel does the compare, in a futex wait that never
@@ -95,7 +96,10 @@ void* remap(void* range, std::size_t old_bytes, std::size_t new_bytes, std::size
 
 bool extend(void* range, std::size_t old_bytes, std::size_t new_bytes) noexcept {
     if (new_bytes <= old_bytes) return new_bytes == old_bytes; // the kernel would unmap the end
-    return ::mremap(range, old_bytes, new_bytes, 0) != MAP_FAILED;
+    // Only the last page: parts of the range may be sealed, and mremap() takes one mapping.
+    const std::size_t page = page_bytes();
+    void* const last = pointer_at(address_of(range) + old_bytes - page);
+    return ::mremap(last, page, new_bytes - old_bytes + page, 0) != MAP_FAILED;
 }
 
 }

@@ -7,7 +7,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <bit>
 #include <cerrno>
+#include <cstdlib>
 
 #include <tenure/base/check.hpp>
 
@@ -26,40 +28,62 @@ void pause() noexcept {
 #endif
 }
 
+/// The half of the word that has the bit for waiters: the kernel compares 32 bits. Owners may differ in the other half
+/// only; a waiter then sleeps although the owner changed, which is harmless, because each owner sees the bit.
+const void* awaited_half(const std::atomic<std::uint64_t>& word) noexcept {
+    const auto* const halves = reinterpret_cast<const std::uint32_t*>(&word);
+    return std::endian::native == std::endian::little ? halves : halves + 1;
 }
 
-#if TENURE_CHECKS >= 2
-
-namespace {
-
-TENURE_THREAD_LOCAL char this_thread = 0; // its address identifies the thread
+// Whether a report of a lock that its own thread waits for is being written: the handler of reports may lock, too.
+constinit std::atomic<bool> is_reporting{false};
 
 }
 
-void mutex::note_holder() noexcept { holder_.store(&this_thread, std::memory_order_relaxed); }
+constinit bool mutex::keeps_mine = false;
+
+void mutex::abandon() noexcept {
+    if (!keeps_mine || !is_mine()) word_.store(is_free, std::memory_order_relaxed);
+}
 
 void mutex::check_holder() const noexcept {
-    const bool is_mine = holder_.load(std::memory_order_relaxed) == &this_thread;
-    if (!is_mine) report_broken("a mutex was unlocked by a thread that does not hold it", this);
+    if (!is_mine()) report_broken("a mutex was unlocked by a thread that does not hold it", this);
 }
 
-#endif
+void mutex::report_own() const noexcept {
+    if (!is_reporting.exchange(true)) {
+        report_misuse(
+            "a call into an allocator interrupted another call of the same thread, which holds the lock", this,
+            "malloc, free and all of Tenure's allocators must not be called in a signal handler that may have "
+            "interrupted them, or in a callback, such as a block source, of the same allocator. Without this report "
+            "the thread would wait for itself for ever.");
+    }
+    std::abort(); // a report handler may return; there is no way on
+}
 
 // Allocators are called where errno is in use, so a lock must preserve it.
-void mutex::wait() noexcept {
+void mutex::wait(std::uint64_t mine) noexcept {
+    if (is_mine()) report_own();
     for (int look = 0; look < looks_before_sleep; ++look) {
-        if (word_.load(std::memory_order_relaxed) == is_free && try_lock()) return;
+        if (word_.load(std::memory_order_relaxed) == is_free && try_lock(mine)) return;
         pause();
     }
     const int saved = errno;
-    while (word_.exchange(is_awaited, std::memory_order_acquire) != is_free)
-        ::syscall(SYS_futex, &word_, FUTEX_WAIT_PRIVATE, is_awaited, nullptr, nullptr, 0);
+    for (std::uint64_t seen = word_.load(std::memory_order_relaxed);;) {
+        // Who has waited takes the lock as if others did too: nobody knows whether they do.
+        const std::uint64_t wanted = seen == is_free ? mine | is_awaited : seen | is_awaited;
+        if (seen != wanted && !word_.compare_exchange_weak(seen, wanted, std::memory_order_acquire)) continue;
+        if (seen == is_free) break;
+        ::syscall(SYS_futex, awaited_half(word_), FUTEX_WAIT_PRIVATE, static_cast<std::uint32_t>(wanted), nullptr,
+                  nullptr, 0);
+        seen = word_.load(std::memory_order_relaxed);
+    }
     errno = saved;
 }
 
 void mutex::wake() noexcept {
     const int saved = errno;
-    ::syscall(SYS_futex, &word_, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+    ::syscall(SYS_futex, awaited_half(word_), FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
     errno = saved;
 }
 

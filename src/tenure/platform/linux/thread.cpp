@@ -4,6 +4,7 @@
 #include <tenure/platform/thread.hpp>
 
 #include <sched.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -29,6 +30,15 @@ bool is_single_threaded() noexcept {
 #else
     return false;
 #endif
+}
+
+// The directory has one link for each thread, and two of its own.
+std::size_t thread_count() noexcept {
+    const int saved = errno;
+    struct stat found {};
+    const bool is_found = ::stat("/proc/self/task", &found) == 0;
+    errno = saved;
+    return is_found && found.st_nlink > 2 ? static_cast<std::size_t>(found.st_nlink - 2) : 0;
 }
 
 // Not sysconf(): it opens a file.

@@ -5,7 +5,6 @@
 
 #include <dlfcn.h>
 #include <unistd.h>
-#include <unwind.h>
 
 #include <cstring>
 
@@ -32,35 +31,6 @@ bool has_environment(std::string_view prefix) noexcept {
         if (**each == prefix[0] && std::strncmp(*each, prefix.data(), prefix.size()) == 0) return true;
     }
     return false;
-}
-
-namespace {
-
-struct walk {
-    void** frames;
-    std::size_t capacity;
-    std::size_t count;
-    std::size_t skip;
-};
-
-_Unwind_Reason_Code note_frame(_Unwind_Context* context, void* argument) noexcept {
-    walk& state = *static_cast<walk*>(argument);
-    if (state.skip != 0) {
-        --state.skip;
-        return _URC_NO_REASON;
-    }
-    const bool is_end = _Unwind_GetIP(context) == 0;
-    if (is_end || state.count == state.capacity) return _URC_END_OF_STACK;
-    state.frames[state.count++] = pointer_at(_Unwind_GetIP(context));
-    return _URC_NO_REASON;
-}
-
-}
-
-std::size_t walk_stack(void** frames, std::size_t capacity) noexcept {
-    walk state{frames, capacity, 0, 1};
-    _Unwind_Backtrace(note_frame, &state);
-    return state.count;
 }
 
 void write_stack(void* const* frames, std::size_t count) noexcept {

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int private_flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
-/// Where the last mapping begins; 0 if there is none, or if the addresses below it were taken.
+/// Where the last mapping of a larger alignment begins; 0 if there is none, or if the addresses below it were taken.
 constinit std::atomic<std::uintptr_t> last_mapped{0};
 
 /// For address limits (ulimit -v) that leave no room to over-allocate: maps exactly `bytes`. Tries multiples of the
@@ -45,10 +45,19 @@ void* map_exactly(std::size_t bytes, std::size_t alignment, int protection) noex
     return nullptr;
 }
 
+/// Where to look for addresses at large alignments first: below this library. The distance leaves room between them, so
+/// that a mapping can be extended in place for a while: the system fills that room from its upper end.
+std::uintptr_t first_wanted() noexcept {
+    constexpr std::uintptr_t distance = std::uintptr_t{256} << 20, least = std::uintptr_t{1} << 40;
+    const std::uintptr_t here = address_of(&last_mapped);
+    return here > least ? here - distance : 0; // low addresses: an executable at a fixed place
+}
+
 /// Maps below the last mapping, where addresses are often free: one system call. If they are taken, the system shows
 /// with its own choice where others are free. Returns nullptr if neither is aligned.
 void* map_below_last(std::size_t bytes, std::size_t alignment, int protection) noexcept {
     std::uintptr_t wanted = last_mapped.load(std::memory_order_relaxed);
+    if (wanted == 0) wanted = first_wanted();
     if (wanted <= bytes) return nullptr;
     wanted -= bytes;
     for (int tries = 0; tries < 2; ++tries) {
@@ -76,10 +85,7 @@ void* map_aligned(std::size_t bytes, std::size_t alignment, int protection) noex
     }
     void* const mapped = ::mmap(nullptr, bytes + extra, protection, private_flags, -1, 0);
     if (mapped == MAP_FAILED) return extra != 0 ? map_exactly(bytes, alignment, protection) : nullptr;
-    if (extra == 0) {
-        last_mapped.store(address_of(mapped), std::memory_order_relaxed);
-        return mapped;
-    }
+    if (extra == 0) return mapped;
     const std::uintptr_t begin = address_of(mapped);
     const std::uintptr_t first = align_up(begin, alignment);
     const std::size_t front = first - begin;
@@ -101,7 +107,7 @@ struct waiting_ranges {
     std::atomic<std::size_t> count{0};
     waiting_range ranges[256]{};
 };
-constinit waiting_ranges waiting{};
+TENURE_BEHIND_OTHERS(9) constinit waiting_ranges waiting{};
 
 /// Queues a range. Ranges past the capacity stay mapped, without pages.
 void let_wait(void* range, std::size_t bytes) noexcept {
@@ -134,7 +140,11 @@ TENURE_COLD void unmap_waiting() noexcept {
 }
 
 std::size_t page_bytes() noexcept {
+#if defined(__x86_64__)
+    return 4096; // the only size; sysconf() would fault in one more page at the start of a process
+#else
     return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); // cheap: the C library caches the kernel's value
+#endif
 }
 
 std::size_t address_limit_bytes() noexcept {
@@ -165,6 +175,8 @@ bool seal(void* pages, std::size_t bytes) noexcept {
     const bool is_given_back = decommit(pages, bytes); // fails if the program has locked its memory
     return ::mprotect(pages, bytes, PROT_NONE) == 0 && is_given_back;
 }
+
+bool forbid(void* pages, std::size_t bytes) noexcept { return ::mprotect(pages, bytes, PROT_NONE) == 0; }
 
 bool commit(void* pages, std::size_t bytes) noexcept { return ::mprotect(pages, bytes, PROT_READ | PROT_WRITE) == 0; }
 

@@ -16,6 +16,7 @@
 
 // Weak: defined only if the program was built with the sanitizer, however the library was built.
 extern "C" {
+__attribute__((weak)) void __tsan_acquire(void*);
 __attribute__((weak)) void __asan_poison_memory_region(const volatile void*, std::size_t);
 __attribute__((weak)) void __asan_unpoison_memory_region(const volatile void*, std::size_t);
 __attribute__((weak)) void* __asan_region_is_poisoned(void*, std::size_t);
@@ -24,6 +25,16 @@ __attribute__((weak)) void __lsan_unregister_root_region(const void*, std::size_
 }
 
 namespace tenure::inline TENURE_ABI::platform {
+
+bool is_under_thread_sanitizer() noexcept { return &__tsan_acquire != nullptr; }
+
+bool has_poison() noexcept {
+#if TENURE_VALGRIND
+    return true;
+#else
+    return &__asan_poison_memory_region != nullptr;
+#endif
+}
 
 void poison(const void* bytes, std::size_t count) noexcept {
     if (&__asan_poison_memory_region != nullptr) __asan_poison_memory_region(bytes, count);

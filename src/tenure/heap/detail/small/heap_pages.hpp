@@ -10,6 +10,7 @@
 
 #include <tenure/base/config.hpp>
 #include <tenure/heap/detail/heap_memory.hpp>
+#include <tenure/heap/detail/purge/sweep.hpp>
 #include <tenure/heap/detail/small/heap_segment.hpp>
 #include <tenure/platform/mutex.hpp>
 
@@ -33,8 +34,22 @@ public:
     /// Returns empty segments and the memory of free slices.
     /// Returns   the number of bytes returned.
     std::size_t trim() noexcept;
-    /// Decommits the slices that were already free and touched at the previous sweep.
-    std::size_t sweep() noexcept;
+    /// A sweep in steps of 2 MiB: decommits the slices that were already free and touched at the previous sweep
+    /// and, if it is thorough, what is free in pages that have not changed since then. Releases segments that have been
+    /// empty for longer. Locks are held for one system call or one page at a time. Requires  the caller excludes trim()
+    /// and release_all() during each call.
+    class sweep_place {
+        friend heap_pages;
+        heap_segment* segment = nullptr;
+        std::size_t word = 0; ///< of the segment's bits
+        std::size_t releases = 0;
+    };
+    [[nodiscard]] sweep_place begin_sweep() const noexcept;
+    /// Returns   whether there is more to sweep.
+    bool sweep_some(sweep_place& place, sweep_scope scope, sweep_result& result) noexcept;
+    /// Returns the addresses behind the last slice in use of each segment, where the source can take them.
+    /// Returns   the number of bytes.
+    std::size_t release_tails() noexcept;
     /// Releases every segment, including those in use.
     void release_all() noexcept;
 
@@ -54,20 +69,42 @@ public:
 
 private:
     [[nodiscard]] heap_segment* add_segment() noexcept;
-    [[nodiscard]] std::size_t slice_count() const noexcept { return memory_.segment_bytes() / slice_bytes; }
+    [[nodiscard]] heap_segment* extend_a_segment() noexcept;
+    void add_slices(heap_segment& segment, std::size_t begin, std::size_t end) const noexcept;
     [[nodiscard]] std::size_t head_slices() const noexcept {
         return heap_segment::head_slices(memory_.segment_bytes());
     }
+    /// Number of slices for pages in the mapped part: without the head, and in checked builds without the last slice of
+    /// a whole segment, which faults.
+    [[nodiscard]] std::size_t page_slices(const heap_segment& segment) const noexcept {
+        return segment.slice_count() - head_slices() - std::size_t{has_guard_slice(segment)};
+    }
+    [[nodiscard]] bool has_guard_slice(const heap_segment& segment) const noexcept {
+        return has_guards() && segment.slice_count() == max_slices;
+    }
+    /// Whether pages that fault lie behind each segment's head and at its end.
+    [[nodiscard]] bool has_guards() const noexcept {
+        return checks::caller && memory_.is_plentiful() && memory_.segment_bytes() == max_segment_bytes;
+    }
+    void may_extend_again() noexcept;
+    void seal_guards(heap_segment& segment) const noexcept;
     enum class among : std::uint8_t { touched, all };
     [[nodiscard]] std::size_t allocate_slices(heap_segment& segment, std::size_t count, among which) const noexcept;
+    [[nodiscard]] heap_segment* find_slices(std::size_t count, std::size_t& slice) noexcept;
+    void sweep_free_slices(heap_segment& segment, std::size_t word, sweep_scope scope, sweep_result& result) noexcept;
+    void sweep_pages(heap_segment& segment, std::size_t word, sweep_scope scope, sweep_result& result) noexcept;
+    [[nodiscard]] bool release_if_idle(heap_segment& segment) noexcept;
     void list_free(heap_segment& segment) noexcept;
     void relist_free() noexcept;
 
     heap_memory& memory_;
     mutable platform::mutex mutex_; ///< guards everything below
     heap_segment* first_ = nullptr;
-    heap_segment* first_free_ = nullptr;
+    heap_segment* first_free_[page_lengths]{}; ///< by the length of a page: see heap_segment
     std::size_t segment_count_ = 0;
+    std::size_t releases_ = 0;     ///< of segments, ever
+    std::size_t mapped_bytes_ = 0; ///< of all segments
+    freed_steps freed_;            ///< pages that were released
 };
 
 }

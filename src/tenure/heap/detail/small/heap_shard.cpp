@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
+#include <mutex>
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/linked_list.hpp>
-#include <tenure/engine/free_runs.hpp>
 #include <tenure/engine/freed_words.hpp>
-#include <tenure/platform/memory.hpp>
+#include <tenure/heap/detail/checked/block_guard.hpp>
+#include <tenure/heap/detail/purge/page_purge.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
@@ -23,6 +25,13 @@ struct heap_shard::freed_bits : freed_word {
 void heap_shard::list(small_page& page) noexcept {
     push_front(listed_[page.class_index], page);
     page.is_listed = true;
+}
+
+/// Called at the first free in a page that was full, or that sweeps found unchanged: there may be something to return.
+TENURE_COLD void heap_shard::note_change(small_page& page) noexcept {
+    if (!page.is_listed) list(page);
+    page.age.store(page_age::changed, std::memory_order_relaxed);
+    freed_.add(pages_.memory(), slices_of_page(page.class_index) * slice_bytes);
 }
 
 void heap_shard::unlist(small_page& page) noexcept {
@@ -42,9 +51,31 @@ small_page* heap_shard::page_with_blocks(std::size_t class_index) noexcept {
 
 namespace {
 
+/// In checked builds: writes the canaries of blocks that leave their page for the first time, and of the gap in front
+/// of the first block. Blocks leave in the order of their addresses, so the block in front of each has one already.
+void mark_fresh(const small_page& page, void* const* blocks, std::size_t count, std::size_t segment_bytes) noexcept {
+    auto* const segment = static_cast<heap_segment*>(segment_head::of(&page, segment_bytes));
+    state_byte* const states = segment->states(static_cast<std::size_t>(&page - segment->pages), segment_bytes);
+    const canary_keys keys = keys_of_canaries();
+    const auto mark = [&](std::uintptr_t block) {
+        const std::uint64_t canary = canary_for(keys, block, guard_bytes);
+        void* const at = pointer_at(block + page.block_bytes - sizeof canary);
+        platform::unpoison(at, sizeof canary);
+        std::memcpy(at, &canary, sizeof canary);
+        platform::poison(at, sizeof canary);
+    };
+    for (std::size_t each = 0; each < count; ++each) {
+        const std::size_t index = (address_of(blocks[each]) - page.begin) / page.block_bytes;
+        if (states[index].load(std::memory_order_relaxed) != state_fresh) continue;
+        if (index == 0) mark(page.begin - page.block_bytes);
+        mark(address_of(blocks[each]));
+        states[index].store(state_marked, std::memory_order_relaxed);
+    }
+}
+
 /// Moves blocks of a page to the end of `blocks`, lowest address last.
 /// Returns   the number of blocks, at most `room`.
-std::size_t move_blocks(small_page& page, void** blocks, std::size_t room) noexcept {
+std::size_t move_blocks(small_page& page, void** blocks, std::size_t room, heap_memory& memory) noexcept {
     bit_word* const bits = page.bits;
     std::size_t taken = 0;
     while (taken < room && page.has_blocks()) {
@@ -59,8 +90,12 @@ std::size_t move_blocks(small_page& page, void** blocks, std::size_t room) noexc
             ++page.words_used;
         }
         const std::uintptr_t begin = page.begin + word * bits_per_word * page.block_bytes;
+        const std::size_t before = taken;
         for (; group != 0 && taken < room; group = without_lowest_bit(group))
             blocks[room - ++taken] = pointer_at(begin + lowest_bit(group) * page.block_bytes);
+        if (page.has_purged) [[unlikely]]
+            forget_purged_units(page, memory, address_of(blocks[room - before - 1]),
+                                address_of(blocks[room - taken]) + page.block_bytes);
         bits[word] = group;
         page.free_count = static_cast<std::uint16_t>(page.free_count + count_bits(group));
         const bit_word summary = bit_at(word);
@@ -77,59 +112,16 @@ std::size_t heap_shard::refill(std::size_t class_index, void** blocks, std::size
     while (left != 0) {
         small_page* const page = page_with_blocks(class_index);
         if (page == nullptr) break;
-        left -= move_blocks(*page, blocks, left);
+        if (page->age.load(std::memory_order_relaxed) != page_age::changed) note_change(*page);
+        const std::size_t moved = move_blocks(*page, blocks, left, pages_.memory());
+        left -= moved;
+        if (checks::caller && class_index >= first_checked_class)
+            mark_fresh(*page, blocks + left, moved, pages_.memory().segment_bytes());
         if (!page->has_blocks()) unlist(*page);
     }
     if (left != 0) std::copy(blocks + left, blocks + count, blocks);
     allocated_[class_index] += count - left;
     return count - left;
-}
-
-namespace {
-
-/// Makes the next group of a page's blocks available: sets their bits and poisons their contents.
-void open_group(small_page& page) noexcept {
-    const std::size_t word = page.words_used++;
-    const std::size_t count = std::min(page.capacity - word * bits_per_word, bits_per_word);
-    page.bits[word] = low_bits(count);
-    page.words_with_free |= bit_at(word);
-    page.free_count = static_cast<std::uint16_t>(page.free_count + count);
-    platform::poison_freed(page.block(word * bits_per_word), count * page.block_bytes);
-}
-
-/// One of the set bits, chosen by `draw`.
-[[nodiscard]] std::size_t some_bit(bit_word word, std::uint64_t draw) noexcept {
-    const auto by = static_cast<int>(draw % bits_per_word);
-    return (lowest_bit(std::rotr(word, by)) + static_cast<std::size_t>(by)) % bits_per_word;
-}
-
-}
-
-void* heap_shard::allocate_scattered(std::size_t class_index, std::uint64_t draw) noexcept {
-    constexpr std::size_t choice_at_least = 32;
-    const platform::lock_guard lock(mutex_);
-    small_page* const page = page_with_blocks(class_index);
-    if (page == nullptr) return nullptr;
-    if (page->free_count < choice_at_least && page->blocks_used() != page->capacity) open_group(*page);
-    const std::size_t word = some_bit(page->words_with_free, draw);
-    const std::size_t bit = some_bit(page->bits[word], draw >> 8);
-    page->bits[word] &= ~bit_at(bit);
-    --page->free_count;
-    if (page->bits[word] == 0) page->words_with_free &= ~bit_at(word);
-    if (!page->has_blocks()) unlist(*page);
-    ++allocated_[class_index];
-    return page->block(word * bits_per_word + bit);
-}
-
-block_state heap_shard::state_of(const void* address, std::size_t segment_bytes) noexcept {
-    const small_page& page = heap_segment::page_of(address, segment_bytes);
-    heap_shard* const owner = page.owner.load(std::memory_order_acquire);
-    if (owner == nullptr) return block_state::free;
-    const platform::lock_guard lock(owner->mutex_);
-    const std::size_t offset = address_of(address) - page.begin;
-    const std::size_t index = offset / page.block_bytes;
-    if (offset % page.block_bytes != 0 || index >= page.capacity) return block_state::no_begin;
-    return page.is_allocated(index) ? block_state::allocated : block_state::free;
 }
 
 void heap_shard::release(small_page& page) noexcept {
@@ -155,8 +147,8 @@ TENURE_ALWAYS_INLINE bool heap_shard::set_free(const freed_bits& freed) noexcept
     page.free_count = static_cast<std::uint16_t>(page.free_count + count);
     page.words_with_free |= bit_at(static_cast<std::size_t>(freed.word - page.bits));
     allocated_[page.class_index] -= count;
-    if (!page.is_listed) [[unlikely]]
-        list(page);
+    if (!page.is_listed || page.age.load(std::memory_order_relaxed) != page_age::changed) [[unlikely]]
+        note_change(page);
     // Release an empty page at once, so that other sizes can use it: allocating it again costs no more than a batch,
     // and its memory is retained for a while. Checked builds keep the last page, which knows its freed blocks.
     if (page.is_empty()) [[unlikely]] {
@@ -207,34 +199,29 @@ void heap_shard::flush(void* const* blocks, std::size_t count, std::size_t segme
     }
 }
 
-namespace {
-
-/// Decommits runs of free blocks in a page.
-/// Returns   the number of bytes.
-std::size_t trim_page(const small_page& page, heap_memory& memory) noexcept {
-    const std::size_t page_bytes = slices_of_page(page.class_index) * slice_bytes;
-    free_runs runs(memory);
-    for (std::size_t index = 0; index < page.capacity;) {
-        const std::size_t first = index;
-        while (index < page.capacity && !page.is_allocated(index)) ++index;
-        const bool is_last = index == page.capacity;
-        if (index != first)
-            runs.add(page.begin + first * page.block_bytes,
-                     page.begin + (is_last ? page_bytes : index * page.block_bytes));
-        while (index < page.capacity && page.is_allocated(index)) ++index;
-    }
-    return runs.finish();
-}
-
-}
-
 // Not in checked builds: they inspect a freed block's contents when it is reused.
+std::size_t heap_shard::purge_page(small_page& page, heap_memory& memory, bool& is_awaited) noexcept {
+    if constexpr (checks::caller) return 0;
+    heap_shard* const owner = page.owner.load(std::memory_order_acquire);
+    if (owner == nullptr) return 0;
+    const std::unique_lock lock(owner->mutex_, std::try_to_lock);
+    is_awaited = !lock.owns_lock() || owner->mutex_.has_waiters();
+    if (!lock.owns_lock()) return 0;
+    // The page may have been released meanwhile, and allocated again by this owner or another.
+    if (page.owner.load(std::memory_order_relaxed) != owner) return 0;
+    page.age.store(page_age::purged, std::memory_order_relaxed);
+    const std::size_t bytes = purge_free_units(page, memory, memory.sweeps());
+    is_awaited = owner->mutex_.has_waiters();
+    return bytes;
+}
+
 std::size_t heap_shard::trim_pages() noexcept {
     if constexpr (checks::caller) return 0;
     std::size_t bytes = 0;
+    const auto long_ago = static_cast<std::uint16_t>(pages_.memory().sweeps() - sweeps_per_delay);
     const platform::lock_guard lock(mutex_);
-    for (const small_page* page : listed_) {
-        for (; page != nullptr; page = page->next) bytes += trim_page(*page, pages_.memory());
+    for (small_page* page : listed_) {
+        for (; page != nullptr; page = page->next) bytes += purge_free_units(*page, pages_.memory(), long_ago);
     }
     return bytes;
 }

@@ -28,8 +28,6 @@ struct tagged_usage {
     std::size_t live_bytes = 0;
 };
 
-enum class block_state : std::uint8_t { allocated, free, no_begin };
-
 /// Records pages in which a block was freed twice: the first eight. They are recorded under locks and reported by the
 /// destructor, because the report handler may use the heap. Declare it before taking any lock, in the function that
 /// leaves caches and pages consistent.
@@ -67,15 +65,6 @@ public:
     /// Returns   the number of blocks; fewer or none when the source fails.
     [[nodiscard]] std::size_t refill(std::size_t class_index, void** blocks, std::size_t count) noexcept;
 
-    /// Allocates one block, full of freed_fill, chosen by `draw` among those of a page. Checked builds allocate this
-    /// way, so that addresses are unpredictable and a freed block is not reused at once.
-    /// Returns   nullptr when the source fails.
-    [[nodiscard]] void* allocate_scattered(std::size_t class_index, std::uint64_t draw) noexcept;
-
-    /// The state of the block at an address.
-    /// Requires  the address is in a page of a segment of this size.
-    [[nodiscard]] static block_state state_of(const void* address, std::size_t segment_bytes) noexcept;
-
     /// Returns blocks to the shards that own their pages.
     /// Requires  the blocks are in segments of this size.
     static void flush(void* const* blocks, std::size_t count, std::size_t segment_bytes, twice_freed& noted) noexcept;
@@ -92,6 +81,9 @@ public:
     /// Returns   the number of bytes.
     /// Cost      O(blocks), with a system call per run.
     std::size_t trim_pages() noexcept;
+    /// The same for one page, if its owner's lock is free; marks it as purged. Any page record will do, also of a page
+    /// that is being released. `is_awaited`: whether the lock was taken, or threads wait for it now.
+    static std::size_t purge_page(small_page& page, heap_memory& memory, bool& is_awaited) noexcept;
 
     /// Returns empty pages to the heap.
     /// Returns   the number of pages.
@@ -112,6 +104,7 @@ private:
                                  freed_bits* found) noexcept;
     [[nodiscard]] bool set_free(const freed_bits& freed) noexcept;
     void list(small_page& page) noexcept;
+    void note_change(small_page& page) noexcept;
     void unlist(small_page& page) noexcept;
     void release(small_page& page) noexcept;
     [[nodiscard]] small_page* page_with_blocks(std::size_t class_index) noexcept;
@@ -121,6 +114,7 @@ private:
     small_page* listed_[small_class_count]{}; ///< pages with available blocks
     std::size_t page_count_[small_class_count]{};
     std::size_t allocated_[small_class_count]{};
+    freed_steps freed_; ///< pages in which blocks became free
 };
 
 }

@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <new>
 
 #include <tenure/base/align.hpp>
 #include <tenure/engine/local_cache.hpp>
+#include <tenure/heap/detail/checked/quarantine.hpp>
+#include <tenure/heap/detail/checked/record_memory.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/process.hpp>
 #include <tenure/platform/thread.hpp>
@@ -18,13 +21,23 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-// More shards than threads run at a time are of no use, and each keeps its own pages.
-constexpr std::size_t shards_per_processor = 4;
-
 // Each tag that allocates has its own pages: at least one per size.
 constexpr std::size_t max_tag_shards = 256;
 
-[[nodiscard]] std::size_t page_rounded(std::size_t bytes) noexcept { return align_up(bytes, platform::page_bytes()); }
+/// The first cache of the process, for the heap that opens it: a small process maps none.
+TENURE_BEHIND_OTHERS(1) constinit thread_cache first_cache{};
+constinit std::atomic<bool> is_first_taken{false};
+
+/// Returns   a zeroed place; nullptr when out of memory.
+[[nodiscard]] void* place_for_cache() noexcept {
+    if (!checks::caller && !is_first_taken.load(std::memory_order_relaxed) && !is_first_taken.exchange(true))
+        return &first_cache;
+    return map_records(sizeof(thread_cache));
+}
+
+void release_place(thread_cache& cache) noexcept {
+    if (&cache != &first_cache) unmap_records(&cache, sizeof(thread_cache));
+}
 
 }
 
@@ -32,13 +45,14 @@ small_blocks::~small_blocks() {
     while (caches_ != nullptr) {
         thread_cache* const cache = caches_;
         caches_ = cache->next;
-        if (cache->arrays != nullptr) platform::unreserve(cache->arrays, page_rounded(array_area_bytes));
-        platform::unreserve(cache, page_rounded(sizeof(thread_cache)));
+        if (cache->resting != nullptr) unmap_records(cache->resting, sizeof(quarantine));
+        if (cache->arrays != nullptr) unmap_records(cache->arrays, array_area_bytes);
+        release_place(*cache);
     }
     while (shards_ != &first_shard_) {
         heap_shard* const shard = shards_;
         shards_ = shard->next;
-        platform::unreserve(shard, page_rounded(sizeof(heap_shard)));
+        unmap_records(shard, sizeof(heap_shard));
     }
 }
 
@@ -47,23 +61,24 @@ small_blocks::~small_blocks() {
 /// Requires  the lock.
 /// Returns   nullptr when out of memory.
 heap_shard* small_blocks::add_shard(std::uint16_t tag) noexcept {
-    void* const memory = platform::map(page_rounded(sizeof(heap_shard)), cache_line_bytes);
+    void* const memory = map_records(sizeof(heap_shard));
     if (memory == nullptr) return nullptr;
     auto* const shard = new (memory) heap_shard(pages_, tag);
     shard->next = shards_;
-    shards_ = shard;
+    std::atomic_ref(shards_).store(shard, std::memory_order_release); // see holds_lock()
     ++(tag == 0 ? shard_count_ : tag_count_);
     return shard;
 }
 
-/// Finds a shard that no thread uses, adds one, or picks the least used.
+/// Finds a shard that no thread uses, adds one, or picks the least used. More shards than threads run at a time are of
+/// little use, and each keeps its own pages.
 /// Requires  the lock.
 heap_shard* small_blocks::shard_for_thread() noexcept {
     heap_shard* best = &first_shard_;
     for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
         if (shard->tag == 0 && shard->user_count < best->user_count) best = shard;
     }
-    const bool may_add = best->user_count != 0 && shard_count_ < shards_per_processor * platform::processor_count();
+    const bool may_add = best->user_count != 0 && shard_count_ < platform::processor_count();
     heap_shard* const added = may_add ? add_shard(0) : nullptr;
     return added != nullptr ? added : best;
 }
@@ -89,7 +104,7 @@ thread_cache* small_blocks::open_cache(std::uint16_t tag) noexcept {
         unused_ = cache->next_unused;
         if (cache->tag != 0 || tag != 0) empty(*cache, noted); // in the child of a fork, unused caches hold blocks
     } else {
-        void* const memory = platform::map(page_rounded(sizeof(thread_cache)), cache_line_bytes);
+        void* const memory = place_for_cache();
         if (memory == nullptr) return nullptr;
         cache = new (memory) thread_cache; // pages are zeroed, and the arrays of blocks need no construction
         cache->next = caches_;
@@ -98,7 +113,7 @@ thread_cache* small_blocks::open_cache(std::uint16_t tag) noexcept {
     cache->is_used = true;
     cache->trims_seen = trims_.load(std::memory_order_relaxed);
     if (tag != 0 && cache->arrays == nullptr) {
-        cache->arrays = static_cast<void**>(platform::map(page_rounded(array_area_bytes), cache_line_bytes));
+        cache->arrays = static_cast<void**>(map_records(array_area_bytes));
         if (cache->arrays == nullptr) {
             cache->is_used = false;
             cache->next_unused = unused_;
@@ -109,7 +124,11 @@ thread_cache* small_blocks::open_cache(std::uint16_t tag) noexcept {
     if (tag != 0) { // no room for an inline free: see deallocate_tagged()
         for (block_cache& blocks : cache->of_class) blocks.capacity = 0;
     }
+    if constexpr (checks::caller) set_quarantine(*cache, tag == 0);
     cache->tag = tag;
+    cache->bytes_to_sample = 0; // a tag's cache may become a main one, and a main one a tag's
+    cache->has_drawn = false;
+    cache->sampled_class = 0;
     cache->thread = &platform::this_thread_slots;
     cache->main = cache;
     cache->next_of_thread = nullptr;
@@ -117,6 +136,18 @@ thread_cache* small_blocks::open_cache(std::uint16_t tag) noexcept {
     ++shard->user_count;
     used_.add(*cache);
     return cache;
+}
+
+/// Only main caches have one: it holds blocks of no tag.
+/// Requires  the quarantine, if there is one, is empty unless the cache remains a main one.
+void small_blocks::set_quarantine(thread_cache& cache, bool is_wanted) const noexcept {
+    if (!is_wanted && cache.resting != nullptr) {
+        unmap_records(cache.resting, sizeof(quarantine));
+        cache.resting = nullptr;
+    }
+    if (is_wanted && cache.resting == nullptr)
+        cache.resting = static_cast<quarantine*>(map_records(sizeof(quarantine))); // zeroed
+    if (cache.resting != nullptr) cache.resting->start(segment_bytes());
 }
 
 void small_blocks::close_cache(thread_cache& cache) noexcept {
@@ -153,37 +184,64 @@ void small_blocks::flush(block_cache& blocks, std::size_t count, twice_freed& no
     blocks.count.store(rest, std::memory_order_relaxed);
 }
 
+void small_blocks::empty_quarantine(thread_cache& cache, twice_freed& noted) const noexcept {
+    void* blocks[64];
+    for (std::size_t index = 0; index < small_class_count; ++index) {
+        const auto& ring = cache.resting->rings[index];
+        while (const std::uint32_t count = ring.count.load(std::memory_order_relaxed)) {
+            const std::uint32_t part = std::min<std::uint32_t>(count, std::size(blocks));
+            cache.resting->take(index, blocks, part);
+            heap_shard::flush(blocks, part, segment_bytes(), noted);
+        }
+    }
+}
+
 void small_blocks::empty(thread_cache& cache, twice_freed& noted) const noexcept {
+    if (checks::caller && cache.resting != nullptr) empty_quarantine(cache, noted);
     for (std::size_t index = 0; index < small_class_count; ++index) {
         block_cache& blocks = cache.of_class[index];
         const std::uint32_t count = blocks.count.load(std::memory_order_relaxed);
         if (count != 0) flush(blocks, count, noted);
-        if (blocks.capacity > first_capacity) blocks.capacity = first_capacity; // must grow again
+        const std::uint32_t least = std::min(first_capacity, base_cached(index));
+        if (blocks.capacity > least) blocks.capacity = least; // must grow again
     }
+    cache.extra_bytes = 0;
 }
 
 /// Makes more room for a class.
 /// Returns   whether there is more room than before.
 bool small_blocks::grow(thread_cache& cache, std::size_t class_index) const noexcept {
     block_cache& blocks = cache.of_class[class_index];
-    const std::uint32_t most = max_cached(class_index);
-    if (blocks.capacity >= most) return false;
+    const std::uint32_t base = base_cached(class_index);
     if (blocks.capacity == 0) {
         blocks.blocks = cache.first_blocks[class_index];
-        blocks.capacity = std::min(first_capacity, most);
+        blocks.capacity = std::min(first_capacity, base);
         return true;
     }
-    if (cache.arrays == nullptr) {
-        void* const memory = platform::map(page_rounded(array_area_bytes), cache_line_bytes);
-        if (memory == nullptr) return false;
-        cache.arrays = static_cast<void**>(memory);
+    const std::uint32_t most = blocks.capacity < base ? base : max_cached(class_index);
+    const std::uint32_t capacity = std::min(2 * blocks.capacity, most);
+    std::size_t extra = 0;
+    if (blocks.capacity >= base) {
+        if (capacity == blocks.capacity || ++cache.slow_calls[class_index] < calls_before_growth) return false;
+        cache.slow_calls[class_index] = 0;
+        extra = (capacity - blocks.capacity) * class_bytes(class_index);
+        if (cache.extra_bytes + extra > max_extra_bytes) return false;
     }
-    void** const array = cache.arrays + array_offsets[class_index];
+    void** array = cache.close_blocks + close_offsets[class_index];
+    if (capacity > std::min(close_capacity, base)) {
+        if (cache.arrays == nullptr) {
+            void* const memory = map_records(array_area_bytes);
+            if (memory == nullptr) return false;
+            cache.arrays = static_cast<void**>(memory);
+        }
+        array = cache.arrays + array_offsets[class_index];
+    }
     if (blocks.blocks != array) {
         std::memcpy(array, blocks.blocks, blocks.count.load(std::memory_order_relaxed) * sizeof(void*));
         blocks.blocks = array;
     }
-    blocks.capacity = std::min(2 * blocks.capacity, most);
+    blocks.capacity = capacity;
+    cache.extra_bytes += extra;
     return true;
 }
 
@@ -194,7 +252,7 @@ std::size_t small_blocks::refill_after_failure(thread_cache* cache, std::size_t 
                                                std::size_t count, twice_freed& noted) noexcept {
     const std::uint16_t tag = cache != nullptr ? cache->tag : std::uint16_t{0};
     for (int attempt = 0; attempt < 2; ++attempt) {
-        if (attempt == 1 && make_room_(heap_, cache, noted) == 0) return 0;
+        if (attempt == 1) make_room_(heap_, cache, noted);
         const platform::lock_guard lock(mutex_);
         for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
             const std::size_t taken = shard->tag == tag ? shard->refill(class_index, blocks, count) : 0;
@@ -204,15 +262,41 @@ std::size_t small_blocks::refill_after_failure(thread_cache* cache, std::size_t 
     return 0;
 }
 
+/// In checked builds, at every eighth refill: moves blocks that were in the thread's quarantine at the last look to its
+/// cache.
+/// Requires  the cache is empty.
+bool small_blocks::refill_from_quarantine(thread_cache& cache, std::size_t class_index) const noexcept {
+    block_cache& blocks = cache.of_class[class_index];
+    auto& ring = cache.resting->rings[class_index];
+    constexpr std::uint32_t every = 8;
+    if (++ring.refills % every != 0) return false;
+    const std::uint32_t count = ring.count.load(std::memory_order_relaxed);
+    // At least half of the room stays in use.
+    const std::uint32_t taken = std::min({ring.aged, blocks.capacity, (ring_rooms[class_index] + 1) / 2});
+    if (taken != 0) cache.resting->take(class_index, blocks.blocks, taken);
+    if (has(cache.resting->on, mitigation::shuffle)) cache.resting->shuffle(blocks.blocks, taken);
+    ring.aged = count - taken;
+    blocks.count.store(taken, std::memory_order_release);
+    return taken != 0;
+}
+
 void* small_blocks::refill(thread_cache& cache, std::size_t class_index) noexcept {
     twice_freed noted;
     block_cache& blocks = cache.of_class[class_index];
     if (cache.tag == 0) (void)grow(cache, class_index);
+    if (checks::caller && cache.resting != nullptr && refill_from_quarantine(cache, class_index)) {
+        void* block = nullptr;
+        (void)pop(block, blocks);
+        return block;
+    }
     if (cache.tag != 0) blocks.blocks = cache.arrays + array_offsets[class_index];
     const std::size_t batch = ((cache.tag == 0 ? blocks.capacity : tagged_room(class_index)) + 1) / 2;
     std::size_t taken = cache.shard->refill(class_index, blocks.blocks, batch);
     if (taken == 0) taken = refill_after_failure(&cache, class_index, blocks.blocks, batch, noted);
     if (taken == 0) return nullptr;
+    cache.bytes_to_sample -= static_cast<std::int64_t>(taken * class_bytes(class_index));
+    if (checks::caller && cache.resting != nullptr && has(cache.resting->on, mitigation::shuffle))
+        cache.resting->shuffle(blocks.blocks, taken);
     blocks.count.store(static_cast<std::uint32_t>(taken - 1), std::memory_order_relaxed);
     return blocks.blocks[taken - 1];
 }
@@ -229,21 +313,8 @@ void* small_blocks::allocate(thread_cache* cache, std::size_t class_index) noexc
     return pop(block, cache->of_class[class_index]) ? block : refill(*cache, class_index);
 }
 
-void* small_blocks::allocate_scattered(thread_cache* cache, std::size_t class_index, std::uint64_t draw) noexcept {
-    heap_shard& own = cache != nullptr ? *cache->shard : first_shard_;
-    twice_freed noted;
-    void* block = own.allocate_scattered(class_index, draw);
-    for (int attempt = 0; block == nullptr && attempt < 2; ++attempt) { // as in refill_after_failure()
-        if (attempt == 1 && make_room_(heap_, cache, noted) == 0) return nullptr;
-        const platform::lock_guard lock(mutex_);
-        for (heap_shard* shard = shards_; block == nullptr && shard != nullptr; shard = shard->next)
-            block = shard->tag == own.tag ? shard->allocate_scattered(class_index, draw) : nullptr;
-    }
-    return block;
-}
-
 void small_blocks::deallocate(thread_cache* cache, void* block, std::size_t class_index) noexcept {
-    if (checks::caller || cache == nullptr) return heap_shard::flush(&block, 1, segment_bytes());
+    if (cache == nullptr) return heap_shard::flush(&block, 1, segment_bytes());
     twice_freed noted;
     block_cache& blocks = cache->of_class[class_index];
     std::uint32_t count = blocks.count.load(std::memory_order_relaxed);
@@ -261,7 +332,7 @@ void small_blocks::deallocate_tagged(thread_cache* cache, void* block, std::size
     const small_page& page = heap_segment::page_of(block, segment_bytes());
     const heap_shard* const owner = page.owner.load(std::memory_order_acquire);
     const std::uint16_t tag = owner != nullptr ? owner->tag : std::uint16_t{0};
-    thread_cache* mine = checks::caller || cache == nullptr || tag == 0 ? nullptr : cache->main;
+    thread_cache* mine = cache == nullptr || tag == 0 ? nullptr : cache->main;
     while (mine != nullptr && mine->tag != tag) mine = mine->next_of_thread;
     if (mine == nullptr) return heap_shard::flush(&block, 1, segment_bytes());
     twice_freed noted;
@@ -272,6 +343,20 @@ void small_blocks::deallocate_tagged(thread_cache* cache, void* block, std::size
     const std::uint32_t count = blocks.count.load(std::memory_order_relaxed);
     blocks.blocks[count] = block;
     blocks.count.store(count + 1, std::memory_order_release);
+}
+
+bool small_blocks::choose_cached(thread_cache& cache, std::uint64_t random) const noexcept {
+    for (std::size_t tries = 0; tries < small_class_count; ++tries) {
+        const std::size_t class_index = (random + tries) % small_class_count;
+        block_cache& blocks = cache.of_class[class_index];
+        const std::uint32_t count = blocks.count.load(std::memory_order_relaxed);
+        if (count == 0) continue;
+        twice_freed noted;
+        flush(blocks, count, noted);
+        cache.sampled_class = static_cast<std::uint8_t>(class_index + 1);
+        return true;
+    }
+    return false;
 }
 
 // Trimming.
@@ -285,8 +370,7 @@ void small_blocks::follow_trims(thread_cache& cache) const noexcept {
     empty(cache, noted);
 }
 
-void small_blocks::start_trim(thread_cache* cache, twice_freed& noted) noexcept {
-    trims_.fetch_add(1, std::memory_order_relaxed);
+void small_blocks::empty_after_trim(thread_cache* cache, twice_freed& noted) noexcept {
     for (thread_cache* each = cache != nullptr ? cache->main : nullptr; each != nullptr; each = each->next_of_thread)
         each->trims_seen = trims_.load(std::memory_order_relaxed);
     flush_thread(cache, noted);
@@ -321,6 +405,8 @@ void small_blocks::clear() noexcept {
     const platform::lock_guard lock(mutex_);
     for (thread_cache* cache = caches_; cache != nullptr; cache = cache->next) {
         for (block_cache& blocks : cache->of_class) blocks.count.store(0, std::memory_order_relaxed);
+        if (!checks::caller || cache->resting == nullptr) continue;
+        for (auto& ring : cache->resting->rings) ring.count.store(0, std::memory_order_relaxed);
     }
     for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) shard->forget_pages();
     pages_.for_each_page([](void* pages, small_page& page) { static_cast<heap_pages*>(pages)->deallocate(page); },
@@ -337,8 +423,11 @@ class_usage small_blocks::usage_of(std::size_t class_index) const noexcept {
         sum.pages += one.pages;
         sum.allocated += one.allocated;
     }
-    for (const thread_cache* cache = caches_; cache != nullptr; cache = cache->next)
+    for (const thread_cache* cache = caches_; cache != nullptr; cache = cache->next) {
         sum.cached += cache->of_class[class_index].count.load(std::memory_order_relaxed);
+        if (checks::caller && cache->resting != nullptr)
+            sum.cached += cache->resting->rings[class_index].count.load(std::memory_order_relaxed);
+    }
     // While threads refill and flush, the two numbers are not from the same moment.
     sum.cached = std::min(sum.cached, sum.allocated);
     return sum;
@@ -387,6 +476,16 @@ void small_blocks::lock_for_fork() noexcept {
     pages_.mutex().lock();
 }
 
+bool small_blocks::holds_lock() const noexcept {
+    if (mutex_.is_mine() || pages_.mutex().is_mine()) return true;
+    // Shards are only added, at the front: without the lock, another thread's newest one may be missed.
+    const heap_shard* shard = std::atomic_ref(const_cast<heap_shard*&>(shards_)).load(std::memory_order_acquire);
+    for (; shard != nullptr; shard = shard->next) {
+        if (shard->mutex().is_mine()) return true;
+    }
+    return false;
+}
+
 void small_blocks::unlock_in_parent() noexcept {
     pages_.mutex().unlock();
     for (const heap_shard* shard = shards_; shard != nullptr; shard = shard->next) shard->mutex().unlock();
@@ -401,6 +500,8 @@ void small_blocks::abandon_in_child(const thread_cache* mine) noexcept {
         const bool is_mine = mine != nullptr && cache->main == mine->main;
         if (cache->is_used && !is_mine) retire_cache(*cache);
     }
+    // The order of blocks must differ between the children of a process.
+    if (checks::caller && mine != nullptr && mine->main->resting != nullptr) mine->main->resting->start_generator();
 }
 
 }

@@ -18,8 +18,8 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-/// Returns free memory of the whole heap, and of the calling thread's caches, to the source. Returns   the bytes.
-using make_room_function = std::size_t (*)(void* heap, thread_cache* cache, twice_freed& noted) noexcept;
+/// Returns free memory of the whole heap, and of the calling thread's caches, to the source.
+using make_room_function = void (*)(void* heap, thread_cache* cache, twice_freed& noted) noexcept;
 
 /// The slow paths of small blocks. The inline paths of heap.hpp pop from and push to a thread's cache directly.
 ///
@@ -35,8 +35,6 @@ public:
     /// A block of the class. `cache` is nullptr for a thread that cannot have one.
     /// Returns   nullptr when the source has no page and no shard a block.
     [[nodiscard]] void* allocate(thread_cache* cache, std::size_t class_index) noexcept;
-    /// For checked builds: a random free block, never from a cache.
-    [[nodiscard]] void* allocate_scattered(thread_cache* cache, std::size_t class_index, std::uint64_t draw) noexcept;
     void deallocate(thread_cache* cache, void* block, std::size_t class_index) noexcept;
     /// Frees a block of a tag's page: into the thread's cache for that tag, if it has one.
     void deallocate_tagged(thread_cache* cache, void* block, std::size_t class_index) noexcept;
@@ -50,10 +48,15 @@ public:
     /// Requires  the calling thread has no cache.
     void close_abandoned() noexcept;
 
+    /// Chooses a class that has cached blocks for the next sample, and returns these blocks to their pages.
+    /// Returns   whether there was one.
+    [[nodiscard]] bool choose_cached(thread_cache& cache, std::uint64_t random) const noexcept;
     /// Empties the thread's cache if the heap was trimmed since its last call.
     void follow_trims(thread_cache& cache) const noexcept;
-    /// Makes every thread empty its caches at its next slow call; the calling thread's are emptied at once.
-    void start_trim(thread_cache* cache, twice_freed& noted) noexcept;
+    /// Makes every thread empty its caches at its next slow call.
+    void start_trim() noexcept { trims_.fetch_add(1, std::memory_order_relaxed); }
+    /// Empties the calling thread's caches, which then need not follow that.
+    void empty_after_trim(thread_cache* cache, twice_freed& noted) noexcept;
     /// Empties the calling thread's caches.
     void flush_thread(thread_cache* cache, twice_freed& noted) const noexcept;
     /// Empties every cache. Requires  no other thread uses the heap meanwhile.
@@ -77,6 +80,8 @@ public:
     void lock_for_fork() noexcept;
     void unlock_in_parent() noexcept;
     void abandon_in_child(const thread_cache* mine) noexcept;
+    /// Whether the calling thread holds one of these locks: for a signal handler. Takes none.
+    [[nodiscard]] bool holds_lock() const noexcept;
 
 private:
     [[nodiscard]] std::size_t segment_bytes() const noexcept { return pages_.memory().segment_bytes(); }
@@ -86,6 +91,9 @@ private:
     [[nodiscard]] void* refill(thread_cache& cache, std::size_t class_index) noexcept;
     [[nodiscard]] std::size_t refill_after_failure(thread_cache* cache, std::size_t class_index, void** blocks,
                                                    std::size_t count, twice_freed& noted) noexcept;
+    [[nodiscard]] bool refill_from_quarantine(thread_cache& cache, std::size_t class_index) const noexcept;
+    void set_quarantine(thread_cache& cache, bool is_wanted) const noexcept;
+    void empty_quarantine(thread_cache& cache, twice_freed& noted) const noexcept;
     [[nodiscard]] bool grow(thread_cache& cache, std::size_t class_index) const noexcept;
     void flush(block_cache& blocks, std::size_t count, twice_freed& noted) const noexcept;
     void empty(thread_cache& cache, twice_freed& noted) const noexcept;

@@ -18,6 +18,7 @@
 namespace tenure::inline TENURE_ABI::detail {
 
 class heap_shard;
+struct quarantine;
 
 /// Free blocks of one class in one thread's cache. Only that thread moves blocks; others read the count.
 struct block_cache {
@@ -28,12 +29,26 @@ struct block_cache {
 static_assert(sizeof(block_cache) == 16);
 
 // A cache starts with room for eight blocks per class, inside the thread's own page. The room doubles whenever the
-// cache is found empty or full, up to 32 KiB of blocks or 1024 of them, so that a small program touches little memory.
+// cache is found empty or full, up to 32 KiB of blocks, so that a small program touches little memory. Past that it
+// doubles only after 16 more such calls: a thread that replaces blocks of many sizes then takes locks a quarter as
+// often. Arrays of up to 32 blocks are close together; a full array takes OS pages of its own.
 constexpr std::uint32_t first_capacity = 8;
+constexpr std::uint32_t close_capacity = 32;
+constexpr std::uint8_t calls_before_growth = 16;
+/// Maximum sum over the classes of a thread's cache, past what every cache may grow to.
+constexpr std::size_t max_extra_bytes = std::size_t{4} << 20;
 
+[[nodiscard]] constexpr std::uint32_t cached_in(std::size_t bytes, std::size_t class_index,
+                                                std::size_t at_least) noexcept {
+    return static_cast<std::uint32_t>(std::clamp<std::size_t>(bytes / class_bytes(class_index), at_least, 1024));
+}
+/// Maximum number of blocks of a class in a cache that is seldom found empty or full.
+[[nodiscard]] constexpr std::uint32_t base_cached(std::size_t class_index) noexcept {
+    return cached_in(std::size_t{32} * 1024, class_index, 2);
+}
+/// Maximum number of blocks of a class in any cache.
 [[nodiscard]] constexpr std::uint32_t max_cached(std::size_t class_index) noexcept {
-    constexpr std::size_t max_bytes = std::size_t{32} * 1024;
-    return static_cast<std::uint32_t>(std::clamp<std::size_t>(max_bytes / class_bytes(class_index), 2, 1024));
+    return cached_in(std::size_t{256} * 1024, class_index, 16);
 }
 
 /// Offset of each class's full array in the area that holds all of them.
@@ -43,33 +58,49 @@ constexpr auto array_offsets = [] {
         offsets[index + 1] = offsets[index] + max_cached(index);
     return offsets;
 }();
+/// Offset of each class's array of up to 32 blocks in the cache.
+constexpr auto close_offsets = [] {
+    std::array<std::uint32_t, small_class_count + 1> offsets{};
+    for (std::size_t index = 0; index < small_class_count; ++index)
+        offsets[index + 1] = offsets[index] + std::min(close_capacity, base_cached(index));
+    return offsets;
+}();
 constexpr std::size_t array_area_bytes = array_offsets[small_class_count] * sizeof(void*);
 
 /// Maximum number of blocks of a class in a cache for an owner tag.
 [[nodiscard]] constexpr std::uint32_t tagged_room(std::size_t class_index) noexcept {
     constexpr std::uint32_t most = 64;
-    return std::min(most, max_cached(class_index));
+    return std::min(most, base_cached(class_index));
 }
 
 struct thread_cache {
     /// By class number. The entries for no class, large and huge blocks keep a capacity of zero. At the start, so that
     /// the fast paths add nothing to a class's offset.
     block_cache of_class[class_numbers];
-    void* first_blocks[small_class_count][first_capacity];
     heap_shard* shard = nullptr;
-    thread_cache* next = nullptr; ///< in the heap's list
+    quarantine* resting = nullptr; ///< in checked builds, of a main cache
+    thread_cache* next = nullptr;  ///< in the heap's list
     thread_cache* next_unused = nullptr;
-    void** arrays = nullptr;                ///< area of the full arrays, mapped when the first class outgrows its eight
+    void** arrays = nullptr;                ///< area of the full arrays, mapped when the first class outgrows its 32
     thread_cache* main = nullptr;           ///< the same thread's cache for allocations without an owner tag
     thread_cache* next_of_thread = nullptr; ///< from the main cache on: the thread's caches for owner tags
     const void* thread = nullptr;           ///< address of the thread's local state, unique among live threads
     thread_cache* next_by_thread = nullptr; ///< valid while the cache is used
     thread_cache* previous_by_thread = nullptr;
+    std::int64_t bytes_to_sample = 0; ///< until a guarded block is sampled: see sample_schedule
     std::uint32_t trims_seen = 0;
     std::uint16_t tag = 0; ///< that it allocates for
     bool is_used = false;
+    bool has_drawn = false; ///< bytes_to_sample
+    /// One more than the class whose next block from outside the cache is a guarded one; zero: none.
+    std::uint8_t sampled_class = 0;
+    /// By class: how often the cache was found empty or full since its room last grew.
+    std::uint8_t slow_calls[small_class_count]{};
+    std::size_t extra_bytes = 0;                           ///< of room past base_cached()
+    void* first_blocks[small_class_count][first_capacity]; ///< behind the rest: most are untouched in a small process
+    void* close_blocks[close_offsets[small_class_count]];
 };
 static_assert(offsetof(thread_cache, of_class) == 0);
-static_assert(sizeof(thread_cache) <= 4096);
+static_assert(sizeof(thread_cache) <= 3 * 4096);
 
 }

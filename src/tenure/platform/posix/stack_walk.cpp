@@ -1,0 +1,285 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <signal.h>
+#include <sys/syscall.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/host.hpp>
+#include <tenure/platform/fault.hpp>
+#include <tenure/platform/posix/unwind_rules.hpp>
+
+// Call stacks by the unwind tables, as the compiler's runtime reads them, but on any stack. The runtime reads the code
+// at a return address that it has no table for, and the slots that a table names, wherever they are. At the bottom of a
+// coroutine's stack both may be anything. Here a return address without a table ends the walk, and memory is read only
+// after the system has said that it can be read.
+
+namespace tenure::inline TENURE_ABI::host {
+
+namespace {
+
+using platform::table_reader;
+using platform::unwind_function;
+using platform::unwind_registers;
+using platform::unwind_rule;
+using platform::unwind_stack_pointer;
+
+/// Reads words of memory that may not be there.
+class careful_reader {
+public:
+    /// Returns   false if the word cannot be read.
+    [[nodiscard]] bool read(std::uintptr_t address, std::uint64_t& value) noexcept {
+        constexpr std::uintptr_t page = 4096; // the smallest OS page of any system
+        if (address % sizeof value != 0) return false;
+        if (align_down(address, page) != readable_page_ && !is_readable(address)) return false;
+        readable_page_ = align_down(address, page);
+        value = load(pointer_at(address));
+        return true;
+    }
+
+private:
+    /// The system reads the set of signals first, and then refuses the operation. No byte is written, and few filters
+    /// of system calls forbid this one; a walk under a filter that does ends early.
+    [[nodiscard]] static bool is_readable(std::uintptr_t address) noexcept {
+        constexpr int no_operation = -1;
+        constexpr std::size_t set_bytes = 8;
+        const auto answer = ::syscall(SYS_rt_sigprocmask, no_operation, pointer_at(address), nullptr, set_bytes);
+        return answer == -1 && errno == EINVAL;
+    }
+    /// Sanitizers know only of accesses by the program's own code.
+    [[nodiscard]] __attribute__((noinline, no_sanitize_address, no_sanitize_thread)) static std::uint64_t
+    load(const void* at) noexcept {
+        return *static_cast<const volatile std::uint64_t*>(at);
+    }
+
+    std::uintptr_t readable_page_ = 1; // none
+};
+
+/// The registers that a function's caller relies on, by DWARF's numbers.
+struct machine {
+    std::uint64_t of[unwind_registers];
+    std::uintptr_t position;
+    /// Whether the position is the next instruction; else it is behind a call, which the tables' ranges begin before.
+    bool is_exact;
+};
+
+/// An expression of a table: a stack machine, in the part that compilers, linkers and C libraries use.
+class expression {
+public:
+    expression(const machine& now, careful_reader& memory) noexcept : now_(now), memory_(memory) {}
+
+    /// Returns   false at an operation that is not known, or memory that cannot be read.
+    [[nodiscard]] bool evaluate(const void* at, std::uint64_t& value) noexcept {
+        table_reader in(at);
+        const std::uint64_t bytes = in.unsigned_leb();
+        const unsigned char* const end = in.at() + bytes;
+        while (in.at() < end) {
+            if (!step(in)) return false;
+        }
+        if (count_ == 0) return false;
+        value = values_[count_ - 1];
+        return true;
+    }
+    void push(std::uint64_t value) noexcept {
+        if (count_ < max_values) values_[count_] = value;
+        count_ += std::size_t{count_ < max_values};
+    }
+
+private:
+    static constexpr std::size_t max_values = 8;
+
+    [[nodiscard]] bool step(table_reader& in) noexcept {
+        const auto code = in.next<std::uint8_t>();
+        if (code >= 0x30 && code <= 0x4F) return push_checked(code - 0x30u);
+        if (code >= 0x70 && code <= 0x8F) {
+            const std::size_t number = code - 0x70u;
+            const std::int64_t offset = in.signed_leb();
+            return number < unwind_registers && push_checked(now_.of[number] + static_cast<std::uint64_t>(offset));
+        }
+        switch (code) {
+        case 0x08: return push_checked(in.next<std::uint8_t>());
+        case 0x09: return push_checked(static_cast<std::uint64_t>(in.next<std::int8_t>()));
+        case 0x0A: return push_checked(in.next<std::uint16_t>());
+        case 0x0B: return push_checked(static_cast<std::uint64_t>(in.next<std::int16_t>()));
+        case 0x0C: return push_checked(in.next<std::uint32_t>());
+        case 0x0D: return push_checked(static_cast<std::uint64_t>(in.next<std::int32_t>()));
+        case 0x10: return push_checked(in.unsigned_leb());
+        case 0x11: return push_checked(static_cast<std::uint64_t>(in.signed_leb()));
+        case 0x06: return count_ >= 1 && memory_.read(values_[count_ - 1], values_[count_ - 1]);
+        case 0x23: {
+            const std::uint64_t added = in.unsigned_leb();
+            return count_ >= 1 && (values_[count_ - 1] += added, true);
+        }
+        default: return step_of_two(code);
+        }
+    }
+    [[nodiscard]] bool step_of_two(std::uint8_t code) noexcept {
+        if (count_ < 2) return false;
+        const std::uint64_t right = values_[--count_];
+        std::uint64_t& left = values_[count_ - 1];
+        switch (code) {
+        case 0x1A: left &= right; return true;
+        case 0x1C: left -= right; return true;
+        case 0x22: left += right; return true;
+        case 0x24: left = right < 64 ? left << right : 0; return true;
+        case 0x2A:
+            left = std::uint64_t{static_cast<std::int64_t>(left) >= static_cast<std::int64_t>(right)};
+            return true;
+        default: return false;
+        }
+    }
+    [[nodiscard]] bool push_checked(std::uint64_t value) noexcept {
+        push(value);
+        return count_ < max_values;
+    }
+
+    const machine& now_;
+    careful_reader& memory_;
+    std::uint64_t values_[max_values]{};
+    std::size_t count_ = 0;
+};
+
+[[nodiscard]] const void* expression_of(std::int64_t value) noexcept {
+    return pointer_at(static_cast<std::uintptr_t>(value));
+}
+
+/// What one register was in the caller.
+[[nodiscard]] bool recover(const machine& now, unwind_rule rule, std::int64_t value, std::uint64_t cfa,
+                           careful_reader& memory, std::uint64_t& result) noexcept {
+    const std::uint64_t at = cfa + static_cast<std::uint64_t>(value);
+    switch (rule) {
+    case unwind_rule::same:
+    case unwind_rule::undefined: return true;
+    case unwind_rule::at_offset: return memory.read(at, result);
+    case unwind_rule::offset: result = at; return true;
+    case unwind_rule::in_register: result = now.of[value]; return true;
+    default: break;
+    }
+    expression found(now, memory);
+    found.push(cfa);
+    std::uint64_t computed = 0;
+    if (!found.evaluate(expression_of(value), computed)) return false;
+    if (rule == unwind_rule::at_expression) return memory.read(computed, result);
+    result = computed;
+    return true;
+}
+
+/// Removes the signature of a return address. User addresses have fewer bits.
+[[nodiscard]] std::uintptr_t plain_address([[maybe_unused]] std::uint64_t address) noexcept {
+#if defined(__aarch64__)
+    return address & ((std::uint64_t{1} << 52) - 1);
+#else
+    return address;
+#endif
+}
+
+/// Goes to the caller.
+/// Returns   false at the end of the stack, or where the walk cannot go on.
+[[nodiscard]] bool go_up(machine& now, careful_reader& memory) noexcept {
+    unwind_function function;
+    if (now.position == 0 || !platform::find_unwind_rules(now.position - (now.is_exact ? 0 : 1), function))
+        return false;
+    const platform::unwind_row& row = function.row;
+    if (row.rules[function.return_column] == unwind_rule::undefined) return false;
+    std::uint64_t cfa = now.of[row.cfa_register] + static_cast<std::uint64_t>(row.cfa_offset);
+    if (row.cfa_expression != nullptr && !expression(now, memory).evaluate(row.cfa_expression, cfa)) return false;
+    // Callers are further up, except beyond the frame of a signal handler, which may have had a stack of its own.
+    if (!function.is_signal_frame && cfa < now.of[unwind_stack_pointer]) return false;
+    machine caller = now;
+    caller.of[unwind_stack_pointer] = cfa;
+    for (std::size_t number = 0; number < unwind_registers; ++number) {
+        if (!recover(now, row.rules[number], row.values[number], cfa, memory, caller.of[number])) return false;
+    }
+    caller.position = plain_address(caller.of[function.return_column]);
+    caller.is_exact = function.is_signal_frame;
+    now = caller;
+    return now.position != 0;
+}
+
+/// The addresses of a walk that begins in the caller of the given machine.
+[[nodiscard]] std::size_t walk(machine& now, void** frames, std::size_t capacity) noexcept {
+    careful_reader memory;
+    std::size_t count = 0;
+    while (count < capacity && go_up(now, memory)) frames[count++] = pointer_at(now.position);
+    return count;
+}
+
+}
+
+/// The machine is taken as it is in the middle of this function, whose own table then leads to the caller.
+__attribute__((noinline)) std::size_t walk_stack(void** frames, std::size_t capacity) noexcept {
+    const int saved = errno;
+    machine now{};
+    now.is_exact = true;
+    std::size_t count = 0;
+#if defined(__x86_64__)
+    asm volatile("movq %%rbx, 24(%1)\n\t"
+                 "movq %%rbp, 48(%1)\n\t"
+                 "movq %%rsp, 56(%1)\n\t"
+                 "movq %%r12, 96(%1)\n\t"
+                 "movq %%r13, 104(%1)\n\t"
+                 "movq %%r14, 112(%1)\n\t"
+                 "movq %%r15, 120(%1)\n\t"
+                 "leaq 0(%%rip), %0"
+                 : "=&r"(now.position)
+                 : "r"(now.of)
+                 : "memory");
+    count = walk(now, frames, capacity);
+#elif defined(__aarch64__)
+    asm volatile("stp x19, x20, [%1, #152]\n\t"
+                 "stp x21, x22, [%1, #168]\n\t"
+                 "stp x23, x24, [%1, #184]\n\t"
+                 "stp x25, x26, [%1, #200]\n\t"
+                 "stp x27, x28, [%1, #216]\n\t"
+                 "stp x29, x30, [%1, #232]\n\t"
+                 "mov %0, sp\n\t"
+                 "str %0, [%1, #248]\n\t"
+                 "adr %0, ."
+                 : "=&r"(now.position)
+                 : "r"(now.of)
+                 : "memory");
+    count = walk(now, frames, capacity);
+#else
+    if (capacity != 0) frames[count++] = __builtin_return_address(0);
+#endif
+    errno = saved;
+    return count;
+}
+
+}
+
+namespace tenure::inline TENURE_ABI::platform {
+
+std::size_t fault::walk_stack(void** frames, std::size_t capacity) const noexcept {
+    if (capacity == 0 || context == nullptr) return 0;
+    const int saved = errno;
+    host::machine now{};
+    now.is_exact = true;
+    const auto& at_fault = static_cast<const ::ucontext_t*>(context)->uc_mcontext;
+#if defined(__x86_64__)
+    // The order of the system's registers, by DWARF's numbers.
+    constexpr int order[] = {REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
+                             REG_R8,  REG_R9,  REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15};
+    for (std::size_t number = 0; number < 16; ++number)
+        now.of[number] = static_cast<std::uint64_t>(at_fault.gregs[order[number]]);
+    now.position = static_cast<std::uintptr_t>(at_fault.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+    for (std::size_t number = 0; number < 31; ++number) now.of[number] = at_fault.regs[number];
+    now.of[31] = at_fault.sp;
+    now.position = at_fault.pc;
+#else
+    static_cast<void>(at_fault);
+    static_cast<void>(frames);
+    return 0;
+#endif
+    frames[0] = pointer_at(now.position);
+    const std::size_t count = 1 + host::walk(now, frames + 1, capacity - 1);
+    errno = saved;
+    return count;
+}
+
+}

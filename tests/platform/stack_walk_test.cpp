@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// Call stacks, compared with those of the compiler's runtime. What lies at the bottom of a coroutine's stack is tested
+// with the drop-in: tests/dropin/programs/coroutine.cpp.
+
+#include <algorithm>
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <unwind.h>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/host.hpp>
+
+#include "support/process.hpp"
+
+namespace {
+
+constexpr std::size_t most = 64;
+
+struct stack {
+    void* frames[most];
+    std::size_t count;
+};
+stack ours{}, theirs{};
+
+__attribute__((noinline)) void walk_twice() {
+    ours.count = tenure::host::walk_stack(ours.frames, most);
+    theirs.count = 0;
+    _Unwind_Backtrace(
+        [](_Unwind_Context* context, void*) {
+            if (theirs.count == most || _Unwind_GetIP(context) == 0) return _URC_END_OF_STACK;
+            theirs.frames[theirs.count++] = tenure::pointer_at(_Unwind_GetIP(context));
+            return _URC_NO_REASON;
+        },
+        nullptr);
+    asm volatile(""); // this function stays on the stack: the call above is not its last instruction
+}
+
+/// The innermost frame is the same function at another call.
+void expect_same() {
+    ASSERT_GE(ours.count, 3u);
+    ASSERT_EQ(ours.count, theirs.count);
+    for (std::size_t index = 1; index < ours.count; ++index)
+        EXPECT_EQ(ours.frames[index], theirs.frames[index]) << index;
+}
+
+TEST(stack_walk, finds_the_callers_that_the_runtime_finds) {
+    walk_twice();
+    expect_same();
+    std::thread([] { walk_twice(); }).join();
+    expect_same();
+}
+
+TEST(stack_walk, goes_through_the_c_library_and_through_functions_that_allocate_on_the_stack) {
+    int values[] = {2, 1};
+    std::qsort(values, 2, sizeof values[0], [](const void*, const void*) {
+        walk_twice();
+        return 0;
+    });
+    expect_same();
+    std::vector<int> sorted{3, 1, 2};
+    std::stable_sort(sorted.begin(), sorted.end(), [](int left, int right) {
+        auto* const room = static_cast<volatile char*>(__builtin_alloca(static_cast<std::size_t>(left) * 100));
+        room[0] = 1;
+        alignas(128) volatile char aligned[128];
+        aligned[left] = 1;
+        walk_twice();
+        EXPECT_EQ(aligned[left], 1);
+        return left < right;
+    });
+    expect_same();
+}
+
+TEST(stack_walk, goes_through_the_frame_of_a_signal_handler) {
+    if (support::under_thread_sanitizer()) GTEST_SKIP() << "the sanitizer calls handlers later";
+    const auto before = std::signal(SIGUSR1, [](int) { walk_twice(); });
+    std::raise(SIGUSR1);
+    std::signal(SIGUSR1, before);
+    expect_same();
+}
+
+TEST(stack_walk, ends_where_the_room_ends) {
+    void* frames[2] = {};
+    EXPECT_EQ(tenure::host::walk_stack(frames, 0), 0u);
+    EXPECT_EQ(frames[0], nullptr);
+    EXPECT_EQ(tenure::host::walk_stack(frames, 1), 1u);
+    EXPECT_EQ(frames[1], nullptr);
+}
+
+}
