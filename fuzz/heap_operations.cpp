@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// A heap with a limit, over a source that fails at some request: any sequence of operations, with sweeps that return free
-// memory between them, keeps every block intact.
+// A heap with a limit, over a source that fails at some request: any sequence of operations, with sweeps that return
+// free memory between them, keeps every block intact.
 
 #include <tenure/base/counting_source.hpp>
 #include <tenure/base/failing_source.hpp>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// Threads that replace blocks of all sizes and free each other's, while the background thread returns memory: for as many
-// operations as TENURE_TEST_OPERATIONS says.
+// Threads that replace blocks of all sizes and free each other's, while the background thread returns memory: for as
+// many operations as TENURE_TEST_OPERATIONS says.
 
 #include <tenure/heap/heap.hpp>
 

@@ -120,4 +120,51 @@ TEST(scarce_memory, what_the_callers_cache_holds_serves_other_sizes) {
     for (void* const block : blocks) tested.deallocate(block);
 }
 
+// Making room empties the caller's caches, and shrinks them, while a request is under way.
+TEST(scarce_memory, the_room_that_a_request_finds_fits_into_its_cache) {
+    if (tenure::checks::caller) GTEST_SKIP() << "checked builds keep freed blocks apart";
+    constexpr std::size_t bytes = std::size_t{2} << 20, slice = 32 * 1024;
+    static unsigned char memory[bytes];
+    tenure::static_buffer_source source(memory, bytes);
+    tenure::heap tested({}, source);
+    const auto take = [&](std::size_t size, std::size_t count) {
+        std::vector<void*> blocks;
+        while (blocks.size() < count) {
+            void* const block = tested.allocate(size);
+            if (block == nullptr) break;
+            blocks.push_back(block);
+        }
+        return blocks;
+    };
+    const auto free_all = [&](const std::vector<void*>& blocks) {
+        for (void* const block : blocks) tested.deallocate(block);
+    };
+    std::vector<void*> next_size = take(80, 30);
+    std::vector<void*> small = take(64, 10'000);
+    std::vector<void*> others = take(1000, bytes); // all that is left
+    ASSERT_GT(others.size(), 200u);
+    for (void* const block : take(64, bytes)) small.push_back(block); // and these have no room left either
+    const std::size_t all = small.size();
+    free_all(small);
+    small = take(64, all); // the cache is large now, and empty
+    ASSERT_EQ(small.size(), all);
+    const std::size_t middle = tenure::address_of(others[others.size() / 2]) / slice;
+    const auto in_the_middle = [&](const void* block) { return tenure::address_of(block) / slice == middle; };
+    for (void* const block : others) {
+        if (in_the_middle(block)) tested.deallocate(block);
+    }
+    std::erase_if(others, in_the_middle);
+    std::vector<void*> found = take(64, 100); // of the page that is free now
+    ASSERT_EQ(found.size(), 100u);
+    free_all(next_size);
+    free_all(found);
+    next_size = take(80, 30);
+    for (void* const block : next_size) EXPECT_EQ(tested.usable_size(block), 80u);
+    free_all(next_size);
+    free_all(small);
+    free_all(others);
+    EXPECT_EQ(tested.stats().live_count, 0u);
+    EXPECT_TRUE(tested.valid());
+}
+
 }

@@ -319,6 +319,26 @@ TEST_F(heaps, clear_frees_everything_and_keeps_the_memory) {
     EXPECT_EQ(source_.live_blocks(), 0u);
 }
 
+TEST_F(heaps, no_block_is_handed_out_twice_after_clear) {
+    heap tested({}, source_);
+    std::vector<void*> blocks;
+    for (int round = 0; round < 4; ++round) {
+        for (int each = 0; each < 2000; ++each) blocks.push_back(tested.allocate(1000));
+        for (void* const block : blocks) tested.deallocate(block);
+        blocks.clear();
+        for (int each = 0; each < 2000; ++each) blocks.push_back(tested.allocate(1000)); // looks at what rests
+        tested.clear();
+        blocks.clear();
+        for (int each = 0; each < 3; ++each) tested.deallocate(tested.allocate(1000));
+        for (int each = 0; each < 2000; ++each) blocks.push_back(tested.allocate(1000));
+        std::ranges::sort(blocks);
+        EXPECT_TRUE(std::ranges::adjacent_find(blocks) == blocks.end());
+        tested.clear();
+        blocks.clear();
+        EXPECT_TRUE(tested.valid());
+    }
+}
+
 TEST_F(heaps, a_large_array_grows_without_losing_a_byte) {
     heap tested({}, source_);
     std::size_t bytes = 100;

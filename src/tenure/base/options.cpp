@@ -50,7 +50,7 @@ constexpr std::array<option_info, option_count> table{{
     {option::heap_background, option_form::count, "heap_background", "TENURE_HEAP_BACKGROUND", 1, 0, 1,
      "1: a background thread of the library returns freed memory when its purge delay is over, also between blocks in "
      "use. It exists only while there is something to return. 0: only calls of a heap return memory."},
-    {option::heap_guard_sample, option_form::count, "heap_guard_sample", "TENURE_HEAP_GUARD_SAMPLE", 0, 0, 1'000'000,
+    {option::heap_guard_sample, option_form::count, "heap_guard_sample", "TENURE_HEAP_GUARD_SAMPLE", 5000, 0, 1'000'000,
      "Checked builds place one in this many blocks of up to 64 KiB between guard pages; 0: none."},
     {option::heap_guard_bytes, option_form::bytes, "heap_guard_bytes", "TENURE_HEAP_GUARD_BYTES", 16 * mebibyte, 0,
      tebibyte,

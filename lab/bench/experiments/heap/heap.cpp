@@ -46,7 +46,8 @@ constexpr std::array<std::string_view, 10> unfair{
     "Mallocs are called by malloc and free, through the dynamic linker; our typed calls and the reference are "
     "inlined, and their frees pass the size. This is how each is used. Our drop-in is called like every other "
     "malloc; libtenure.so is called as a program that links it does, through the C interface.",
-    "Sizes are uniformly random from 16 to 512 bytes; for larger sizes, from 8 to 16 000 bytes. Sizes, slots and the freeing threads are chosen beforehand "
+    "Sizes are uniformly random from 16 to 512 bytes; for larger sizes, from 8 to 16 000 bytes. Sizes, slots and the "
+    "freeing threads are chosen beforehand "
     "and are the same for all contestants; timed loops read the list in order.",
     "Four bytes of each block are written when it is allocated and compared when it is freed, in the timed loops as "
     "well. So the loop fetches a block that was cold in the cache, whatever the allocator.",

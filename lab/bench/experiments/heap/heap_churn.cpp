@@ -10,8 +10,8 @@
 
 namespace tenure::lab {
 
-page_array<replacement> make_script(std::size_t steps, std::size_t slots, std::size_t handed_percent,
-                                    block_sizes sizes, random_source& random) {
+page_array<replacement> make_script(std::size_t steps, std::size_t slots, std::size_t handed_percent, block_sizes sizes,
+                                    random_source& random) {
     page_array<replacement> script(steps);
     for (replacement& step : script.all()) {
         step.slot = static_cast<std::uint32_t>(random.below(slots));

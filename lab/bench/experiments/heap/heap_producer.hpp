@@ -37,7 +37,8 @@ template<class Allocator>
 class producer {
 public:
     producer(production_line& line, Allocator& allocator, random_source random)
-        : line_(line), allocator_(allocator), script_(make_script(script_steps, 1, 0, small_in_heap, random)), passes_(line.passes) {}
+        : line_(line), allocator_(allocator), script_(make_script(script_steps, 1, 0, small_in_heap, random)),
+          passes_(line.passes) {}
 
     /// `live` is called at the end, untimed, with blocks that are all alive. It returns whether they are sound.
     template<class Live>

@@ -88,9 +88,8 @@ void run_threads(const task& asked, block_sizes sizes, std::string_view live, st
     crowd all(count);
     std::vector<std::unique_ptr<churning_thread<Allocator>>> workers;
     for (std::size_t i = 0; i < count; ++i) {
-        workers.push_back(std::make_unique<churning_thread<Allocator>>(asked, i, all, allocator,
-                                                                       asked.options.size(live),
-                                                                       asked.options.size(steps), sizes));
+        workers.push_back(std::make_unique<churning_thread<Allocator>>(
+            asked, i, all, allocator, asked.options.size(live), asked.options.size(steps), sizes));
     }
     const memory_meter meter;
     memory_peak peak;

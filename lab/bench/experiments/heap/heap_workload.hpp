@@ -94,8 +94,7 @@ void run_heap(const task& asked) {
     switch (asked.part) {
     case heap_part::one_thread: return run_one_thread<Allocator>(asked);
     case heap_part::threads: return run_threads<Allocator>(asked, small_in_heap, "live", "steps");
-    case heap_part::mixed_threads:
-        return run_threads<Allocator>(asked, mixed_in_heap, "mixed-live", "mixed-steps");
+    case heap_part::mixed_threads: return run_threads<Allocator>(asked, mixed_in_heap, "mixed-live", "mixed-steps");
     case heap_part::producer_consumer: return run_producer_consumer<Allocator>(asked);
     default: return run_refill<Allocator>(asked);
     }

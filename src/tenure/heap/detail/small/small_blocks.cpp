@@ -272,7 +272,8 @@ bool small_blocks::refill_from_quarantine(thread_cache& cache, std::size_t class
     if (++ring.refills % every != 0) return false;
     const std::uint32_t count = ring.count.load(std::memory_order_relaxed);
     // At least half of the room stays in use.
-    const std::uint32_t taken = std::min({ring.aged, blocks.capacity, (ring_rooms[class_index] + 1) / 2});
+    const std::uint32_t aged = std::min(ring.aged, count); // a fork may have interrupted take()
+    const std::uint32_t taken = std::min({aged, blocks.capacity, (ring_rooms[class_index] + 1) / 2});
     if (taken != 0) cache.resting->take(class_index, blocks.blocks, taken);
     if (has(cache.resting->on, mitigation::shuffle)) cache.resting->shuffle(blocks.blocks, taken);
     ring.aged = count - taken;
@@ -292,7 +293,10 @@ void* small_blocks::refill(thread_cache& cache, std::size_t class_index) noexcep
     if (cache.tag != 0) blocks.blocks = cache.arrays + array_offsets[class_index];
     const std::size_t batch = ((cache.tag == 0 ? blocks.capacity : tagged_room(class_index)) + 1) / 2;
     std::size_t taken = cache.shard->refill(class_index, blocks.blocks, batch);
-    if (taken == 0) taken = refill_after_failure(&cache, class_index, blocks.blocks, batch, noted);
+    if (taken == 0) { // and making room shrinks the cache to its first capacity
+        const std::size_t few = std::min<std::size_t>(batch, std::min(first_capacity, base_cached(class_index)));
+        taken = refill_after_failure(&cache, class_index, blocks.blocks, few, noted);
+    }
     if (taken == 0) return nullptr;
     cache.bytes_to_sample -= static_cast<std::int64_t>(taken * class_bytes(class_index));
     if (checks::caller && cache.resting != nullptr && has(cache.resting->on, mitigation::shuffle))
@@ -406,7 +410,10 @@ void small_blocks::clear() noexcept {
     for (thread_cache* cache = caches_; cache != nullptr; cache = cache->next) {
         for (block_cache& blocks : cache->of_class) blocks.count.store(0, std::memory_order_relaxed);
         if (!checks::caller || cache->resting == nullptr) continue;
-        for (auto& ring : cache->resting->rings) ring.count.store(0, std::memory_order_relaxed);
+        for (auto& ring : cache->resting->rings) {
+            ring.count.store(0, std::memory_order_relaxed);
+            ring.aged = 0;
+        }
     }
     for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) shard->forget_pages();
     pages_.for_each_page([](void* pages, small_page& page) { static_cast<heap_pages*>(pages)->deallocate(page); },
