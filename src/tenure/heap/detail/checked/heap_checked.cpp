@@ -32,6 +32,7 @@ void* heap_core::sample_guarded(thread_cache& cache, std::size_t bytes, std::siz
     }
     resting.until_sample = resting.draw_sample_distance();
     if (!memory_.is_plentiful() || option_value(option::heap_guard_sample) == 0) return nullptr;
+    if (memory_.limit_of_use().is_set()) return nullptr; // which does not count guarded blocks
     void* const block = guarded_.allocate(bytes, std::max(alignment, default_alignment));
     if (block != nullptr && how == fill::zero) std::memset(block, 0, bytes);
     return block;

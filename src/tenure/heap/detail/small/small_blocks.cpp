@@ -503,7 +503,9 @@ void small_blocks::abandon_in_child(const thread_cache* mine) noexcept {
     pages_.mutex().abandon();
     for (const heap_shard* shard = shards_; shard != nullptr; shard = shard->next) shard->mutex().abandon();
     mutex_.abandon();
-    for (thread_cache* cache = caches_; cache != nullptr; cache = cache->next) {
+    // A fork in a signal handler may have interrupted a change of these lists by its own thread, which still has the
+    // lock and goes on: the caches of the other threads then stay in use for good.
+    for (thread_cache* cache = mutex_.is_mine() ? nullptr : caches_; cache != nullptr; cache = cache->next) {
         const bool is_mine = mine != nullptr && cache->main == mine->main;
         if (cache->is_used && !is_mine) retire_cache(*cache);
     }
