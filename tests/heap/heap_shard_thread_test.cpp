@@ -15,6 +15,7 @@
 
 #include <tenure/base/counting_source.hpp>
 #include <tenure/platform/page_source.hpp>
+#include <tenure/platform/sanitizer.hpp>
 
 #include "support/random.hpp"
 
@@ -45,7 +46,10 @@ TEST(heap_shard, blocks_keep_their_contents_on_their_way_between_threads) {
                     const std::size_t class_index = numbers.below(small_class_count);
                     std::vector<void*> batch(numbers.below(100) + 1);
                     ASSERT_EQ(shards[index]->refill(class_index, batch.data(), batch.size()), batch.size());
-                    for (void* const block : batch) std::memset(block, static_cast<int>(class_index), 8);
+                    for (void* const block : batch) {
+                        tenure::platform::unpoison(block, class_bytes(class_index)); // as the heap does
+                        std::memset(block, static_cast<int>(class_index), 8);
+                    }
                     if (numbers.one_in(50)) shards[index]->release_empty_pages();
                     std::vector<void*> received;
                     {

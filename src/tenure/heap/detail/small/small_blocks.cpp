@@ -272,7 +272,7 @@ bool small_blocks::refill_from_quarantine(thread_cache& cache, std::size_t class
     if (++ring.refills % every != 0) return false;
     const std::uint32_t count = ring.count.load(std::memory_order_relaxed);
     // At least half of the room stays in use.
-    const std::uint32_t aged = std::min(ring.aged, count); // a fork may have interrupted take()
+    const std::uint32_t aged = std::min(ring.aged, count); // a fork between the steps of take() leaves more
     const std::uint32_t taken = std::min({aged, blocks.capacity, (ring_rooms[class_index] + 1) / 2});
     if (taken != 0) cache.resting->take(class_index, blocks.blocks, taken);
     if (has(cache.resting->on, mitigation::shuffle)) cache.resting->shuffle(blocks.blocks, taken);
@@ -293,7 +293,8 @@ void* small_blocks::refill(thread_cache& cache, std::size_t class_index) noexcep
     if (cache.tag != 0) blocks.blocks = cache.arrays + array_offsets[class_index];
     const std::size_t batch = ((cache.tag == 0 ? blocks.capacity : tagged_room(class_index)) + 1) / 2;
     std::size_t taken = cache.shard->refill(class_index, blocks.blocks, batch);
-    if (taken == 0) { // and making room shrinks the cache to its first capacity
+    if (taken == 0) {
+        // Making room shrinks the cache to its first capacity, so the retry asks for no more blocks than that.
         const std::size_t few = std::min<std::size_t>(batch, std::min(first_capacity, base_cached(class_index)));
         taken = refill_after_failure(&cache, class_index, blocks.blocks, few, noted);
     }
