@@ -14,7 +14,7 @@ help:
 	@echo "make install   set up, build, install                                     PREFIX=$(PREFIX)"
 	@echo "make install-library  the library alone, without command and bench: needs no other library  PREFIX=$(PREFIX)"
 	@echo "make pack      set up, build, pack for .NET                                PACKAGES=$(PACKAGES)"
-	@echo "make fuzz      set up, run each fuzzer in both forms, one hour each         SECONDS=60"
+	@echo "make fuzz      set up, run each fuzzer in all its forms, one hour each    SECONDS=60"
 	@echo "make format    format the sources"
 	@echo "make clean     remove build/ (keeps results/)"
 	@echo

@@ -65,7 +65,7 @@ void change_size(fuzz::input& from, tenure::heap& tested, std::vector<fuzz::held
 
 /// As the background thread, but now.
 void sweep(tenure::heap& tested, std::uint8_t how, std::uint64_t& now_ns) {
-    tenure::detail::heap_core& core = tenure::detail::core_of(tested);
+    auto& core = const_cast<tenure::detail::heap_core&>(tenure::detail::core_of(tested));
     now_ns += core.sweep_every_ns() + 1;
     (void)core.sweep({.is_thorough = (how & 1) != 0, .is_urgent = (how & 2) != 0}, now_ns);
 }
