@@ -309,27 +309,30 @@ TEST(heap_background, the_child_of_a_fork_starts_one_when_it_needs_it) {
 
 TEST(heap_background, a_refused_start_is_tried_again) {
     if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizers need addresses without a limit";
-    EXPECT_EQ(in_child([] {
-                  heap& process = heap::process();
-                  std::vector<void*> blocks;
-                  for (int each = 0; each < 400; ++each) blocks.push_back(process.allocate(40'000));
-                  rlimit limit{};
-                  ::getrlimit(RLIMIT_AS, &limit);
-                  const rlim_t before = std::exchange(limit.rlim_cur, 1); // no memory for a stack
-                  ::setrlimit(RLIMIT_AS, &limit);
-                  for (void* const block : blocks) process.deallocate(block);
-                  if (tenure::detail::background != tenure::detail::background_state::refused) return 1;
-                  limit.rlim_cur = before;
-                  ::setrlimit(RLIMIT_AS, &limit);
-                  const bool is_started = comes_true([&] {
-                      // Enough at once: a sweep by a caller forgets what it has looked at.
-                      for (void*& block : blocks) block = process.allocate(40'000);
-                      for (void* const block : blocks) process.deallocate(block);
-                      return tenure::detail::is_background_running();
-                  });
-                  return is_started ? 0 : 2;
-              }),
-              0);
+    constexpr int has_a_stack = 100;
+    const int answer = in_child([] {
+        heap& process = heap::process();
+        std::vector<void*> blocks;
+        for (int each = 0; each < 400; ++each) blocks.push_back(process.allocate(40'000));
+        rlimit limit{};
+        ::getrlimit(RLIMIT_AS, &limit);
+        const rlim_t before = std::exchange(limit.rlim_cur, 1); // no memory for a stack
+        ::setrlimit(RLIMIT_AS, &limit);
+        for (void* const block : blocks) process.deallocate(block);
+        if (tenure::detail::is_background_running()) return has_a_stack;
+        if (tenure::detail::background != tenure::detail::background_state::refused) return 1;
+        limit.rlim_cur = before;
+        ::setrlimit(RLIMIT_AS, &limit);
+        const bool is_started = comes_true([&] {
+            // Enough at once: a sweep by a caller forgets what it has looked at.
+            for (void*& block : blocks) block = process.allocate(40'000);
+            for (void* const block : blocks) process.deallocate(block);
+            return tenure::detail::is_background_running();
+        });
+        return is_started ? 0 : 2;
+    });
+    if (answer == has_a_stack) GTEST_SKIP() << "the C library has the stack of a thread of an earlier test";
+    EXPECT_EQ(answer, 0);
 }
 
 TEST(system_code, is_told_from_the_program_s) {

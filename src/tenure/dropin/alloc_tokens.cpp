@@ -5,7 +5,9 @@
 /// Typed allocation: the functions that code compiled with `clang -fsanitize=alloc-token` calls instead of malloc and
 /// operator new (https://clang.llvm.org/docs/AllocToken.html). The compiler derives a token from the type.
 ///
-/// Small blocks of different token groups are never in one page, because each group is an owner tag: see heap_tags.cpp.
+/// Small blocks of different token groups are not in one page, because each group is an owner tag: see heap_tags.cpp.
+/// They are only when 256 other tags have pages already, without memory for a thread's cache, and for a thread that is
+/// past its end.
 /// A group is a token below eight; larger tokens, which are hashes of type names, are spread over the groups 1 to 3 or,
 /// for types with pointers (the upper half of all tokens), 4 to 7. Token 0 is what the compiler passes when it does not
 /// know the type: such blocks are in ordinary pages, with malloc's.

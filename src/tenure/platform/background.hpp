@@ -17,9 +17,14 @@ enum class background_start : std::uint8_t {
     impossible ///< the system forbids threads, or the library is being unloaded
 };
 
+/// Whether the module that contains this copy of the library can be unloaded: no program can, and no library that says
+/// so, as libtenure.so and libtenure_malloc.so do.
+[[nodiscard]] TENURE_API bool is_unloadable() noexcept;
+
 /// Starts the thread, which blocks all signals and has at least 64 KiB of stack beside the thread-local variables of
 /// the program. When a plug-in with its own copy of the library is unloaded, its thread is woken and joined.
-/// Requires  the function of the previous thread has announced its end. Waits until that thread has ended.
+/// Requires  the function of the previous thread has announced its end. Waits until that thread has ended; a
+///           cancellation of the caller stays pending meanwhile.
 [[nodiscard]] TENURE_API background_start start_background(void (*function)() noexcept) noexcept;
 
 /// Suspends the background thread, which must call it. Returns   false, at once, if its function must return.

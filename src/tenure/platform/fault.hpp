@@ -33,6 +33,7 @@ using fault_function = bool (*)(const fault&) noexcept;
 /// counts once. Whether or not a function explains the fault, it is then handled as without this library: by the
 /// handler that the program had installed before the first call, or by the system's default action. A handler that the
 /// program installs later replaces this one. A signal that the program ignores stays ignored.
+/// Nothing is installed by a copy of the library in a plug-in that can be unloaded.
 /// Returns   whether the function will be called.
 TENURE_API bool on_fault(fault_function function) noexcept;
 

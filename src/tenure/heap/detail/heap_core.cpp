@@ -149,8 +149,8 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
         if (void* const guarded = sample(*cache, asked, alignment, how); guarded != nullptr) return guarded;
     }
     const std::size_t class_index = class_for(bytes, alignment);
-    const bool is_small = class_index < small_class_count && 2 * slices_of_page(class_index) * slice_bytes <=
-                                                                 memory_.segment_bytes(); // leaves room for the head
+    bool is_small = class_index < small_class_count && 2 * slices_of_page(class_index) * slice_bytes <=
+                                                           memory_.segment_bytes(); // leaves room for the head
     purge_expired();
     if (memory_.limit_of_use().is_trim_due()) [[unlikely]]
         return_free_memory();
@@ -162,6 +162,8 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
             if (block != nullptr) return block;
         }
         block = small_.allocate(cache, class_index);
+        // Where no page of several slices is left, a large block takes less.
+        if (block == nullptr && slices_of_page(class_index) > 1) is_small = false;
         if (is_sample_due(cache) && block != nullptr) [[unlikely]] {
             if (void* const guarded = sample(*cache, asked, alignment, how); guarded != nullptr) {
                 small_.deallocate(cache, block, class_index); // was only to be counted
@@ -170,7 +172,8 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
         }
         if (checks::caller && block != nullptr) checked_.begin(block, class_index, asked, form);
         if (block != nullptr && how == fill::zero) std::memset(block, 0, checks::caller ? asked : bytes);
-    } else {
+    }
+    if (!is_small) {
         if (!checks::caller && cache != nullptr && bytes <= sampled_blocks::max_bytes) {
             cache->bytes_to_sample -= static_cast<std::int64_t>(bytes);
             if (is_sample_due(cache)) [[unlikely]]
@@ -345,7 +348,8 @@ sweep_result heap_core::sweep_all(sweep_scope scope, std::uint64_t now_ns) noexc
 }
 
 void heap_core::set_purge_policy(purge_policy how) noexcept {
-    constexpr std::uint64_t least_ns = 10'000'000;
+    constexpr std::uint64_t least_ns = 10'000'000, day_ns = 86'400'000'000'000;
+    how.time_ns = std::min(how.time_ns, day_ns);
     sweep_every_ns_.store(std::max(how.time_ns / 2, least_ns), std::memory_order_relaxed);
     huge_.set_purge_policy(how);
 }

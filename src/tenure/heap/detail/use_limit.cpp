@@ -81,7 +81,10 @@ void heap_core::set_use_limit(std::size_t bytes) noexcept {
 
 void heap_core::report_refusal(std::size_t bytes) noexcept {
     const use_limit& limit = memory_.limit_of_use();
-    if (limit.allows(memory_.in_use_bytes(), std::max(bytes, slice_bytes)) || is_reported.exchange(true)) return;
+    // A small block needs a page of its size.
+    const std::size_t class_index = class_for(bytes, default_alignment);
+    const std::size_t least = class_index < small_class_count ? slices_of_page(class_index) * slice_bytes : 0;
+    if (limit.allows(memory_.in_use_bytes(), std::max(bytes, least)) || is_reported.exchange(true)) return;
     constexpr std::uint64_t as_json = 2;
     const usage_form form = option_value(option::malloc_stats) == as_json ? usage_form::json : usage_form::text;
     heap_usage held = usage();

@@ -14,6 +14,7 @@
 #include <cstddef>
 
 #include <tenure/platform/clock.hpp>
+#include <tenure/platform/no_cancel.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
 // Of glibc, declared in no header: the smallest stack that leaves room for the thread-local variables of the program,
@@ -94,22 +95,13 @@ void prepare_wake() noexcept {
     return at;
 }
 
-/// Whether this module can be unloaded: no program can, and no library that says so, as libtenure.so does.
-[[nodiscard]] bool is_unloadable() noexcept {
-    if (_DYNAMIC == nullptr) return false;
-    for (const ElfW(Dyn)* entry = _DYNAMIC; entry->d_tag != DT_NULL; ++entry) {
-        if (entry->d_tag == DT_DEBUG) return false; // only programs have it
-        if (entry->d_tag == DT_FLAGS_1 && (entry->d_un.d_val & DF_1_NODELETE) != 0) return false;
-    }
-    return true;
-}
-
 // When a plug-in with a static copy is unloaded, the thread must not go on in code that is gone. The caller holds the
 // loader's lock. The thread needs it only if a block source of the plug-in does, so there is a limit to the wait. It
 // does not come back for the destructors of static objects, which run later.
 __attribute__((destructor)) void stop_when_unloaded() noexcept {
     constexpr std::uint64_t longest_ns = 10'000'000'000;
     if (!is_unloadable()) return; // the process ends: nothing waits
+    const no_cancel_scope scope;
     own.is_stopped.store(true);
     if (!own.is_joinable) return;
     ::pthread_mutex_lock(&own.mutex); // the thread is before its look at is_stopped, or it sleeps
@@ -122,8 +114,18 @@ __attribute__((destructor)) void stop_when_unloaded() noexcept {
 
 }
 
+bool is_unloadable() noexcept {
+    if (_DYNAMIC == nullptr) return false;
+    for (const ElfW(Dyn)* entry = _DYNAMIC; entry->d_tag != DT_NULL; ++entry) {
+        if (entry->d_tag == DT_DEBUG) return false; // only programs have it
+        if (entry->d_tag == DT_FLAGS_1 && (entry->d_un.d_val & DF_1_NODELETE) != 0) return false;
+    }
+    return true;
+}
+
 background_start start_background(background_function function) noexcept {
     if (own.is_stopped.load()) return background_start::impossible;
+    const no_cancel_scope scope; // pthread_join is a cancellation point
     if (own.is_joinable) ::pthread_join(own.id, nullptr);
     own.is_joinable = false;
     pthread_attr_t attributes;

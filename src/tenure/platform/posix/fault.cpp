@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include <tenure/base/host.hpp>
+#include <tenure/platform/background.hpp>
 #include <tenure/platform/program.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
@@ -120,7 +121,9 @@ __attribute__((noinline)) void call_on_report_stack(const report_call* call) noe
                  "movq %%rbx, %%rsp"
                  : "+D"(call)
                  : [end] "r"(end), [function] "r"(&report_call::make)
-                 : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "cc", "memory");
+                 : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10", "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4",
+                   "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc",
+                   "memory");
 #elif defined(__aarch64__)
     register const report_call* argument asm("x0") = call;
     asm volatile("mov x19, sp\n\t"
@@ -177,6 +180,7 @@ bool on_fault(fault_function function) noexcept {
         is_listed = each.compare_exchange_strong(present, function, std::memory_order_acq_rel) || present == function;
         if (is_listed) break;
     }
+    if (is_unloadable()) return false; // the handler would stay when its code is gone
     int expected = 0;
     if (state.compare_exchange_strong(expected, 1)) {
         bool is_installed = true;

@@ -7,8 +7,9 @@
 
 #include <tenure/base/align.hpp>
 
-// The compiler's runtime finds the table of a function, also of one that a compiler at run time has registered. It does
-// not read the code or the stack.
+// The compiler's runtime finds the table of a function. It does not read the code or the stack. Tables that a compiler
+// at run time has registered are found if it uses the same copy of that runtime: the drop-in has one of its own, and
+// its stacks end at such code.
 extern "C" {
 struct tenure_unwind_bases {
     void* text;

@@ -27,9 +27,9 @@ enum class block_finding : std::uint8_t { sound, freed, no_begin, written_past_e
 class checked_blocks {
 public:
     /// `alone` is not zero while a thread has exclusive use of the heap.
-    constexpr checked_blocks(small_blocks& small, const heap_memory& memory,
+    constexpr checked_blocks(small_blocks& blocks, const heap_memory& memory,
                              const std::atomic<std::uint64_t>& alone) noexcept
-        : small_(small), memory_(memory), alone_(alone) {}
+        : small_(blocks), memory_(memory), alone_(alone) {}
 
     /// Allocates from the thread's cache.
     /// Returns   nullptr if that is not possible: ask heap_core::allocate().

@@ -26,7 +26,7 @@ namespace tenure::inline TENURE_ABI::detail {
 // rest of a call does. A range is reused if eight that fit rest, at random one of the older half; the newest four are
 // never chosen. At most 16 MiB and 64 ranges rest; further ones push out the oldest. Sweeps and trim() return them.
 
-/// Threads   any; one lock per call, which is not held during system calls.
+/// Threads   any. Maps and unmaps blocks outside of its lock; grows, reuses and seals them under it.
 class fenced_blocks {
 public:
     static constexpr std::size_t least_bytes = std::size_t{256} * 1024;

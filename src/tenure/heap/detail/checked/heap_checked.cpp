@@ -100,7 +100,7 @@ TENURE_COLD void heap_core::report_unsound(const void* block, std::uint8_t numbe
     report_text text;
     if (number == no_class) {
         text.text("a pointer that is not a block of this heap was ").text(what_for).text(": ").address(block);
-        text.text(". Free it where it was allocated: another heap, a pool or the C library. A block past 31 MiB that "
+        text.text(". Free it where it was allocated: another heap, a pool or the C library. A large block that "
                   "was freed before is reported this way, too.");
     } else if (found == block_finding::freed) {
         text.text("a heap block that is already free was ").text(what_for).text(": ").address(block);

@@ -64,7 +64,7 @@ void sweep_core(void* context, heap_core& core) noexcept {
 }
 
 [[nodiscard]] round sweep_heaps() noexcept {
-    const std::uint64_t now_ns = platform::coarse_ns();
+    const std::uint64_t now_ns = platform::monotonic_ns(); // a coarse one may call the round too early
     const bool is_short = platform::is_memory_short();
     const platform::lock_guard lock(at_work);
     round now{{true, urgent_rounds.begins(is_short, now_ns, is_short ? taken_again_bytes() : 0)}, now_ns};

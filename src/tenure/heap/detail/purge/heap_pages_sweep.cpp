@@ -41,7 +41,8 @@ bool heap_pages::sweep_some(sweep_place& place, sweep_scope scope, sweep_result&
     return next != nullptr;
 }
 
-/// Decommits free slices of a word. They are nobody's meanwhile, so that no lock is held during a system call.
+/// Decommits free slices of a word. They are nobody's meanwhile, so that the pages' lock is
+/// free during the system call; that of the memory is not.
 void heap_pages::sweep_free_slices(heap_segment& segment, std::size_t word, sweep_scope scope,
                                    sweep_result& result) noexcept {
     bit_word hidden[slice_words]{};
@@ -65,6 +66,7 @@ void heap_pages::sweep_free_slices(heap_segment& segment, std::size_t word, swee
     const platform::lock_guard lock(mutex_);
     segment.free_slices[word] |= hidden[word];
     segment.dirty_slices[word] &= ~returned;
+    segment.stale_slices[word] |= hidden[word] & ~returned; // refused, as locked memory is: no work for the next sweeps
     segment.purged_slices[word] |= returned;
     segment.free_count += count_bits(hidden[word]);
     list_free(segment);

@@ -6,8 +6,10 @@
 
 #include <tenure/heap/detail/large_blocks.hpp>
 
+#include <algorithm>
 #include <utility>
 
+#include <tenure/base/align.hpp>
 #include <tenure/platform/memory.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
@@ -19,13 +21,16 @@ constexpr std::size_t least_swept = std::size_t{64} * 1024 / unit_bytes;
 
 }
 
-/// Decommits the free units from `first` to `last`.
+/// Decommits the free units from `first` to `last`, where they fill whole OS pages.
 /// Returns   the number of bytes.
 /// Requires  the lock.
 std::size_t large_blocks::decommit_units(large_segment& segment, std::size_t first, std::size_t last) noexcept {
+    const std::size_t units_of_page = std::max<std::size_t>(platform::page_bytes() / unit_bytes, 1);
+    first = align_up(first, units_of_page);
+    last = align_down(last, units_of_page);
+    if (first >= last) return 0;
     const std::size_t bytes = (last - first) * unit_bytes;
     if (!memory_.decommit(pointer_at(address_of(&segment) + first * unit_bytes), bytes)) return 0;
-    if (platform::page_bytes() > unit_bytes) return bytes; // the ends may still hold data
     for_each_word_of(first, last - first, [&](std::size_t word, bit_word bits) {
         segment.dirty[word] &= ~bits;
         segment.stale[word] &= ~bits;

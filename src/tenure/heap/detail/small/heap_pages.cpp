@@ -24,7 +24,9 @@ constexpr std::size_t max_slices_of_page = slices_of_page(small_class_count - 1)
 /// Allocates a run of 1, 2, 4 or 8 slices, at a multiple of its length.
 /// Returns   the first slice, or max_slices.
 std::size_t heap_pages::allocate_slices(heap_segment& segment, std::size_t count, among which) const noexcept {
-    const bit_word first_of_each = ~bit_word{0} / low_bits(count); // every count-th bit
+    constexpr bit_word every_bit = ~bit_word{0};
+    constexpr bit_word every_of[] = {every_bit, every_bit / 0x3, every_bit / 0xF, every_bit / 0xFF};
+    const bit_word first_of_each = every_of[lowest_bit(count)]; // every count-th bit
     for (std::size_t word = 0; word < slice_words; ++word) {
         bit_word free = segment.free_slices[word];
         if (which == among::touched) free &= segment.dirty_slices[word];
