@@ -174,6 +174,12 @@ TEST_F(run, refuses_what_it_does_not_know) {
     const auto library = run_command("run --heap ./nowhere.so -- ls");
     EXPECT_EQ(library.code, 2);
     expect_words(library.err, {"--heap ./nowhere.so: No such file"});
+    const auto no_library = run_command("run --heap /etc/passwd -- ls");
+    EXPECT_EQ(no_library.code, 2);
+    expect_words(no_library.err, {"--heap /etc/passwd is not a shared library"});
+    const auto limit = run_command("run --limit 5X -- ls");
+    EXPECT_EQ(limit.code, 2);
+    expect_words(limit.err, {"--limit: \"5X\" is not valid"});
     EXPECT_EQ(run_command("run --set passthrough -- ls").code, 2);
     const auto heap = run_command("run --heap jemaloc -- ls");
     EXPECT_EQ(heap.code, 2);

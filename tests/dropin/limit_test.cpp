@@ -73,6 +73,22 @@ TEST_F(heap_limit, requests_past_it_fail_and_the_first_says_who_holds_what) {
         "most 67108864 bytes in use [^\n]*\n(.*\n)*  blocks of 1[0-9]+: 6[0-9]+ in use(.*\n)*$");
 }
 
+// A page of blocks past 4 KiB takes up to 256 KiB: a single block must not need that much.
+TEST_F(heap_limit, what_is_left_serves_blocks_whose_pages_would_exceed_it) {
+    EXPECT_EXIT(
+        {
+            void* large[630];
+            for (void*& block : large) block = hidden(std::malloc(100'000));
+            const std::size_t count = allocate_until_refused(20'000, mebibyte * 2);
+            const bool is_refused = hidden(std::malloc(33'000)) == nullptr;
+            free_blocks(count);
+            end_if_not(is_refused, 2); // nothing of that size was left either
+            for (void* const block : large) std::free(block);
+            std::_Exit(0);
+        },
+        testing::ExitedWithCode(0), "^tenure: dropin_test \\[[0-9]+\\]: a request of [0-9]+ bytes was refused");
+}
+
 TEST_F(heap_limit, the_report_is_one_object_if_statistics_are) {
     ::setenv("TENURE_MALLOC_STATS", "json", 1);
     EXPECT_EXIT(

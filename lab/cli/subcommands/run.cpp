@@ -14,6 +14,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <string_view>
 
 #include <tenure/base/options.hpp>
@@ -58,7 +59,12 @@ chosen_library library_file(const std::string& path) {
     std::error_code error;
     const std::string whole = std::filesystem::canonical(path, error).string();
     if (error) return {{}, fmt::format("--heap {}: {}", path, error.message())};
-    return {whole, std::filesystem::is_regular_file(whole) ? "" : fmt::format("--heap {} is not a file", path)};
+    if (!std::filesystem::is_regular_file(whole)) return {whole, fmt::format("--heap {} is not a file", path)};
+    char head[4]{};
+    std::ifstream(whole, std::ios::binary).read(head, sizeof head);
+    const bool is_elf = std::string_view(head, sizeof head) == "\x7F"
+                                                               "ELF";
+    return {whole, is_elf ? "" : fmt::format("--heap {} is not a shared library", path)};
 }
 
 chosen_library find_library(const std::string& name) {
@@ -69,9 +75,9 @@ chosen_library find_library(const std::string& name) {
     return peer_library(name);
 }
 
-/// Puts NAME=VALUE into the environment.
+/// Puts NAME=VALUE into the environment. `given_as` is the user's own name for it: --set or --limit.
 /// Returns   what is wrong with it; empty when it is valid.
-std::string set(const std::string& setting) {
+std::string set(const std::string& setting, std::string_view given_as) {
     const std::size_t equals = setting.find('=');
     if (equals == std::string::npos) return fmt::format("--set needs NAME=VALUE, not \"{}\"", setting);
     const std::string name = setting.substr(0, equals), value = setting.substr(equals + 1);
@@ -81,7 +87,8 @@ std::string set(const std::string& setting) {
         if (name != info.name && name != info.environment) continue;
         std::uint64_t number = 0;
         if (!parse_option(info, value, number)) {
-            return fmt::format("--set {}: \"{}\" is not valid; {}. {}", name, value, valid_values(info), info.help);
+            const std::string shown = given_as == "--set" ? fmt::format("--set {}", name) : std::string{given_as};
+            return fmt::format("{}: \"{}\" is not valid; {}. {}", shown, value, valid_values(info), info.help);
         }
         ::setenv(std::string{info.environment}.c_str(), value.c_str(), 1);
         return {};
@@ -229,11 +236,12 @@ int run_command::run() const {
     }
     std::vector<std::string> settings = settings_;
     if (!report_.empty()) settings.push_back("malloc_stats=" + report_);
-    if (!limit_.empty()) settings.push_back("heap_limit_bytes=" + limit_);
     forget_who_ran_us();
-    for (const std::string& each : settings) {
-        const std::string refusal = set(each);
-        if (refusal.empty()) continue;
+    std::string refusal;
+    for (std::size_t each = 0; refusal.empty() && each < settings.size(); ++each)
+        refusal = set(settings[each], "--set");
+    if (refusal.empty() && !limit_.empty()) refusal = set("heap_limit_bytes=" + limit_, "--limit");
+    if (!refusal.empty()) {
         say(refusal);
         return exit_code::bad_usage;
     }

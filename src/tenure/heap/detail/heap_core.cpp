@@ -278,13 +278,14 @@ std::size_t heap_core::usable_bytes(const void* block) const noexcept {
     if (checks::caller && fenced_.contains(block)) {
         const std::size_t asked = fenced_.bytes_of(block);
         if (asked == 0)
-            report_unsound(block, huge_class, block_finding::no_begin, "queried for its size", block_form::any);
+            report_unsound(block, huge_class, block_finding::no_begin, "resized or queried for its size",
+                           block_form::any);
         return asked;
     }
     const std::uint8_t number = class_number_of(block, slice_number_of(block));
     // The bytes behind the requested size belong to the guard.
     if constexpr (checks::caller)
-        return check_block(block, number, "queried for its size") ? asked_or_whole(block, number) : 0;
+        return check_block(block, number, "resized or queried for its size") ? asked_or_whole(block, number) : 0;
     if (number < small_class_count) return class_bytes(number);
     if (number == large_class) return large_.usable_bytes(block);
     if (number == guarded_class) return sampled_.bytes_of(block);
