@@ -160,7 +160,7 @@ TEST_F(heap_limit, the_report_to_a_pipe_that_nobody_reads_ends_no_program) {
 
 // Started by the test above, with a standard error that nobody reads.
 TEST(heap_limit_program, is_refused) {
-    if (std::getenv("TENURE_HEAP_LIMIT") == nullptr) GTEST_SKIP() << "without a limit";
+    if (std::getenv("TENURE_HEAP_LIMIT") == nullptr) GTEST_SKIP() << "asked in processes of their own";
     EXPECT_EQ(hidden(std::malloc(65 * mebibyte)), nullptr);
     EXPECT_EQ(errno, ENOMEM);
 }

@@ -226,7 +226,8 @@ TEST_F(temp_overflow_notice, an_alignment_past_the_budget_is_an_overflow_and_no_
     EXPECT_EXIT(
         {
             static_cast<void>(temp::allocate(64));
-            static_cast<void>(temp::allocate(64, std::size_t{16} << 20));
+            // The first may fit, if the system has placed the range over a multiple of 16 MiB; the second cannot.
+            for (int n = 0; n < 2; ++n) static_cast<void>(temp::allocate(64, std::size_t{16} << 20));
             std::_Exit(0);
         },
         testing::ExitedWithCode(0), "^tenure: Temp has overflowed its budget and no frame has ended yet[^\n]*\n$");
