@@ -92,6 +92,8 @@ public:
     /// Makes every thread empty its caches at its next slow call.
     void shrink_caches() noexcept { small_.start_trim(); }
     /// Whether the background thread may sweep this heap.
+    /// Counts what becomes free anew: what has become free so far is not worth the background thread.
+    void forget_freed() noexcept { memory_.forget_freed(); }
     [[nodiscard]] bool is_tended() const noexcept { return memory_.is_shared() && is_tended_; }
     void set_tended(bool tended) noexcept { is_tended_ = tended; }
     /// purge_expired() now. A heap that has little memory has nothing worth a look at the clock, whose first call in a

@@ -135,9 +135,10 @@ public:
     [[nodiscard]] bool is_worth_sweeping() const noexcept {
         return freed_bytes_.load(std::memory_order_relaxed) >= swept_from_bytes;
     }
+    void forget_freed() noexcept { freed_bytes_.store(0, std::memory_order_relaxed); }
     /// Begins a sweep: sweeps are numbered, and what was freed before counts no longer.
     void begin_sweep() noexcept {
-        freed_bytes_.store(0, std::memory_order_relaxed);
+        forget_freed();
         sweeps_.fetch_add(1, std::memory_order_relaxed);
     }
     /// The number of the latest sweep. It wraps around.

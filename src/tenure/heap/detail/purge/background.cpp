@@ -16,6 +16,7 @@
 #include <tenure/platform/clock.hpp>
 #include <tenure/platform/mutex.hpp>
 #include <tenure/platform/pressure.hpp>
+#include <tenure/platform/process.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
@@ -123,6 +124,34 @@ void tend_heaps() noexcept {
     return background_state::refused;
 }
 
+/// Whether the process is large enough to have free memory that is worth a thread. What became free was counted by its
+/// addresses: a program that frees a large buffer which it hardly used has nothing to return. The start and the end of
+/// a thread take a sixth of the time of a short program like sort.
+[[nodiscard]] bool has_memory_to_return() noexcept {
+    {
+        const platform::lock_guard lock(at_work);
+        visit_cores([](void*, heap_core& core) noexcept { core.forget_freed(); }, nullptr);
+    }
+    // Read after the counts have begun anew, so that memory which becomes free meanwhile asks again.
+    const std::size_t resident = platform::resident_bytes();
+    return resident == 0 || resident >= swept_from_bytes; // zero: the system does not say
+}
+
+/// Returns   false, after announcing that there is no thread, if one is not worth its start.
+[[nodiscard]] bool is_worth_a_thread() noexcept {
+    while (!has_memory_to_return()) {
+        if (may_end()) return false;
+    }
+    return true;
+}
+
+/// Requires  background_state::running is the caller's.
+void start_thread() noexcept {
+    const platform::background_start start = platform::start_background(&tend_heaps);
+    // A thread that was started may have ended already, and has then written another state.
+    if (start != platform::background_start::started) background.store(state_after(start), std::memory_order_release);
+}
+
 }
 
 bool may_retry_background() noexcept { return platform::coarse_ns() >= retry_at_ns.load(std::memory_order_relaxed); }
@@ -134,10 +163,11 @@ void start_background() noexcept {
     // Acquires what the previous thread has written.
     if (!background.compare_exchange_strong(expected, background_state::running, std::memory_order_acquire)) return;
     const int saved = errno;
-    const platform::background_start start = option_value(option::heap_background) != 0
-                                                 ? platform::start_background(&tend_heaps)
-                                                 : platform::background_start::impossible;
-    if (start != platform::background_start::started) background.store(state_after(start), std::memory_order_release);
+    if (option_value(option::heap_background) == 0) {
+        background.store(background_state::impossible, std::memory_order_release);
+    } else if (is_worth_a_thread()) {
+        start_thread();
+    }
     errno = saved;
 }
 
