@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// A small program that frees large buffers which it never used has no background thread, and one that used them has.
+// A small program that frees large buffers which it never used has no background thread, and one that frees used
+// blocks has.
 
 #include <dirent.h>
 #include <unistd.h>
@@ -12,8 +13,6 @@
 
 namespace {
 
-constexpr std::size_t buffer_bytes = std::size_t{8} << 20;
-
 int thread_count() {
     int count = 0;
     DIR* const tasks = ::opendir("/proc/self/task");
@@ -23,19 +22,27 @@ int thread_count() {
     return count;
 }
 
-void free_a_buffer(bool is_used) {
-    void* volatile buffer = std::malloc(buffer_bytes);
-    if (buffer == nullptr) std::abort();
-    if (is_used) std::memset(buffer, 1, buffer_bytes);
-    std::free(buffer);
+void* allocate(std::size_t bytes) {
+    void* const block = std::malloc(bytes);
+    if (block == nullptr) std::abort();
+    return block;
+}
+
+void free_an_unused_buffer() { std::free(allocate(std::size_t{8} << 20)); }
+
+void free_used_blocks() {
+    constexpr std::size_t count = 80, bytes = 100'000; // smaller than what checked builds unmap at once
+    void* blocks[count];
+    for (void*& block : blocks) block = std::memset(allocate(bytes), 1, bytes);
+    for (void* block : blocks) std::free(block);
 }
 
 }
 
 int main() {
-    for (int each = 0; each < 20; ++each) free_a_buffer(false);
+    for (int each = 0; each < 20; ++each) free_an_unused_buffer();
     const int before = thread_count();
-    free_a_buffer(true);
+    free_used_blocks();
     int after = thread_count();
     for (int each = 0; each < 100 && after != 2; ++each) {
         ::usleep(10'000);
