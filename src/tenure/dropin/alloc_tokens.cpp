@@ -69,6 +69,8 @@ constinit std::atomic<std::uint16_t> known_tags[group_count]{};
     const int saved = errno;
     void* const block = detail::process_allocate_tagged(tag, bytes, alignment, how);
     dropin::serve_wanted_report();
+    if (detail::is_background_wanted()) [[unlikely]]
+        detail::start_background(); // the C library calls none of these functions
     errno = block != nullptr ? saved : ENOMEM;
     return block;
 }
@@ -124,6 +126,8 @@ constinit std::atomic<std::uint16_t> known_tags[group_count]{};
     if (tag == 0 || dropin::is_early(block)) return ::realloc(block, bytes);
     const int saved = errno;
     void* const moved = detail::process_reallocate_tagged(tag, block, bytes);
+    if (detail::is_background_wanted()) [[unlikely]]
+        detail::start_background();
     errno = moved != nullptr ? saved : ENOMEM;
     return moved;
 }

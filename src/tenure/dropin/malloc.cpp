@@ -61,8 +61,22 @@ using namespace tenure;
 [[nodiscard]] void* resize(void* block, std::size_t bytes) noexcept {
     if (dropin::is_early(block)) return dropin::move_early(block, bytes);
     const int saved = errno;
-    void* const moved = heap::process().reallocate(block, bytes);
+    void* const moved = detail::process_reallocate(block, bytes);
     errno = moved != nullptr ? saved : ENOMEM;
+    return moved;
+}
+
+[[nodiscard]] TENURE_ALWAYS_INLINE void* reallocate(void* block, std::size_t bytes, const void* caller) noexcept {
+    if (block == nullptr) return dropin::allocate<default_alignment>(bytes);
+    if (bytes == 0) {
+        dropin::deallocate(block);
+        return nullptr;
+    }
+    const std::size_t room = room_of_small(block);
+    const bool is_worth_keeping = bytes <= room && bytes >= room / 2;
+    if (is_worth_keeping) return block;
+    void* const moved = room == 0 ? resize(block, bytes) : move_small(block, room, bytes);
+    dropin::start_wanted_background(caller);
     return moved;
 }
 
@@ -89,21 +103,11 @@ void* calloc(std::size_t count, std::size_t bytes) noexcept {
     return dropin::allocate_zeroed_slow(whole, default_alignment);
 }
 
-void* realloc(void* block, std::size_t bytes) noexcept {
-    if (block == nullptr) return malloc(bytes);
-    if (bytes == 0) {
-        free(block);
-        return nullptr;
-    }
-    const std::size_t room = room_of_small(block);
-    if (room == 0) return resize(block, bytes);
-    const bool is_worth_keeping = bytes <= room && bytes >= room / 2;
-    return is_worth_keeping ? block : move_small(block, room, bytes);
-}
+void* realloc(void* block, std::size_t bytes) noexcept { return reallocate(block, bytes, __builtin_return_address(0)); }
 
 void* reallocarray(void* block, std::size_t count, std::size_t bytes) noexcept {
     std::size_t whole = 0;
-    return multiply(count, bytes, whole) ? realloc(block, whole) : nullptr;
+    return multiply(count, bytes, whole) ? reallocate(block, whole, __builtin_return_address(0)) : nullptr;
 }
 
 // C23. The passed size and alignment are ignored: a wrong value would put the block into the wrong size class.

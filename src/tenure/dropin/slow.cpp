@@ -8,19 +8,12 @@
 
 #include <tenure/dropin/detail/early.hpp>
 #include <tenure/dropin/detail/reports.hpp>
-#include <tenure/heap/detail/purge/background.hpp>
 #include <tenure/platform/symbol.hpp>
 #include <tenure/platform/unrelocated.hpp>
 
 namespace tenure::inline TENURE_ABI::dropin {
 
 namespace {
-
-/// Starts the heap's background thread, unless the C library or the loader is the caller: it frees under locks that the
-/// start of a thread takes.
-TENURE_COLD void start_background_for(const void* caller) noexcept {
-    if (!platform::may_be_system_code(caller)) detail::start_background();
-}
 
 [[nodiscard]] TENURE_ALWAYS_INLINE void* allocate_as(std::size_t bytes, std::size_t alignment, detail::fill how,
                                                      detail::block_form form, const void* caller) noexcept {
@@ -32,13 +25,16 @@ TENURE_COLD void start_background_for(const void* caller) noexcept {
     if (!platform::is_relocated()) return allocate_early(bytes, alignment);
     const int saved = errno;
     void* const block = detail::process_allocate_slow(bytes, alignment, how, form, false);
-    if (detail::is_background_wanted()) [[unlikely]]
-        start_background_for(caller);
+    start_wanted_background(caller);
     serve_wanted_report();
     errno = block != nullptr ? saved : ENOMEM;
     return block;
 }
 
+}
+
+TENURE_COLD void start_background_for(const void* caller) noexcept {
+    if (!platform::may_be_system_code(caller)) detail::start_background();
 }
 
 void* allocate_slow(std::size_t bytes, std::size_t alignment, detail::block_form form) noexcept {
@@ -53,23 +49,20 @@ void deallocate_slow(void* block) noexcept {
     if (is_early(block) || !platform::is_relocated()) return;
     const int saved = errno;
     detail::process_deallocate_slow(block, false);
-    if (detail::is_background_wanted()) [[unlikely]]
-        start_background_for(__builtin_return_address(0));
+    start_wanted_background(__builtin_return_address(0));
     serve_wanted_report();
     errno = saved;
 }
 
 void deallocate_slow_as(void* block, detail::block_form form, std::size_t bytes) noexcept {
     if (detail::process_deallocate_checked(block, form, bytes)) [[likely]] {
-        if (detail::is_background_wanted()) [[unlikely]]
-            start_background_for(__builtin_return_address(0));
+        start_wanted_background(__builtin_return_address(0));
         return;
     }
     if (is_early(block) || !platform::is_relocated()) return;
     const int saved = errno;
     detail::process_deallocate_as(block, form, bytes, false);
-    if (detail::is_background_wanted()) [[unlikely]]
-        start_background_for(__builtin_return_address(0));
+    start_wanted_background(__builtin_return_address(0));
     serve_wanted_report();
     errno = saved;
 }

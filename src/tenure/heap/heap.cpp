@@ -41,12 +41,19 @@ constinit std::atomic<bool> is_set_up{false};
 
 }
 
+/// Starts the background thread if it is wanted: for callers outside the C library.
+TENURE_ALWAYS_INLINE void start_wanted_background() noexcept {
+    if (detail::is_background_wanted()) [[unlikely]]
+        detail::start_background();
+}
+
 /// Entry points into heaps for thread ends and forks.
 struct heap_events {
     static detail::heap_core& process_core() noexcept { return heap::process().core_; }
 
     static void end_of_slot(void* owner, void* cache) noexcept {
         static_cast<heap*>(owner)->core_.close_cache(*static_cast<thread_cache*>(cache));
+        start_wanted_background();
     }
 
     static void end_of_process_cache() noexcept {
@@ -62,6 +69,7 @@ struct heap_events {
             process_core().close_cache(*cache);
             cache = next;
         }
+        start_wanted_background(); // the C library calls this without a lock
         is_opening = was_opening;
     }
 
@@ -174,14 +182,18 @@ void* detail::process_allocate_slow(std::size_t bytes, std::size_t alignment, fi
                                     bool starts_thread) noexcept {
     [[maybe_unused]] const caller_allocation allocation(of_process, bytes);
     void* const block = heap_events::process_core().allocate(process_cache_or_open(), bytes, alignment, how, form);
-    if (starts_thread && is_background_wanted()) [[unlikely]]
-        start_background();
+    if (starts_thread) start_wanted_background();
     return block;
 }
 
 void* detail::process_allocate_tagged(std::uint16_t tag, std::size_t bytes, std::size_t alignment, fill how) noexcept {
     [[maybe_unused]] const caller_allocation allocation(of_process, bytes);
     return heap_events::process_core().allocate(process_cache_or_open_for(tag), bytes, alignment, how);
+}
+
+void* detail::process_reallocate(void* block, std::size_t bytes) noexcept {
+    [[maybe_unused]] const caller_allocation allocation(of_process, bytes);
+    return heap_events::process_core().reallocate(process_cache_or_open(), block, bytes, default_alignment);
 }
 
 void* detail::process_reallocate_tagged(std::uint16_t tag, void* block, std::size_t bytes) noexcept {
@@ -192,8 +204,7 @@ void* detail::process_reallocate_tagged(std::uint16_t tag, void* block, std::siz
 void detail::process_deallocate_as(void* block, block_form form, std::size_t bytes, bool starts_thread) noexcept {
     [[maybe_unused]] const caller_release release(block_of_process, block);
     process_core().deallocate_as(process_cache_or_open(), block, form, bytes);
-    if (starts_thread && is_background_wanted()) [[unlikely]]
-        start_background();
+    if (starts_thread) start_wanted_background();
 }
 
 void* detail::process_allocate_checked(std::size_t bytes, std::size_t alignment, block_form form) noexcept {
@@ -218,8 +229,7 @@ void detail::process_deallocate_slow(void* block, bool starts_thread) noexcept {
         class_number_at(block, max_segment_bytes) == tagged_class && push_tagged(*present, block))
         return;
     heap_events::process_core().deallocate(process_cache_or_open(), block);
-    if (starts_thread && is_background_wanted()) [[unlikely]]
-        start_background();
+    if (starts_thread) start_wanted_background();
 }
 
 heap::heap(heap_options options, block_source& source) noexcept
@@ -254,33 +264,34 @@ thread_cache* heap::cache_or_open() noexcept {
 void* heap::allocate_slow(std::size_t bytes, std::size_t alignment, fill how) noexcept {
     [[maybe_unused]] const detail::caller_allocation allocation(is_process() ? of_process : of_heap, bytes);
     void* const block = core_.allocate(cache_or_open(), bytes, alignment, how);
-    if (detail::is_background_wanted()) [[unlikely]]
-        detail::start_background();
+    start_wanted_background();
     return block;
 }
 
 void heap::deallocate_sized(void* block, std::size_t bytes) noexcept {
     [[maybe_unused]] const detail::caller_release release(is_process() ? block_of_process : block_of_heap, block);
     core_.deallocate_as(cache_or_open(), block, detail::block_form::any, bytes);
-    if (detail::is_background_wanted()) [[unlikely]]
-        detail::start_background();
+    start_wanted_background();
 }
 
 void heap::deallocate_slow(void* block) noexcept {
     [[maybe_unused]] const detail::caller_release release(is_process() ? block_of_process : block_of_heap, block);
     core_.deallocate(cache_or_open(), block);
-    if (detail::is_background_wanted()) [[unlikely]]
-        detail::start_background();
+    start_wanted_background();
 }
 
 void* heap::reallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
     [[maybe_unused]] const detail::caller_allocation allocation(is_process() ? of_process : of_heap, bytes);
-    return core_.reallocate(cache_or_open(), block, bytes, alignment);
+    void* const moved = core_.reallocate(cache_or_open(), block, bytes, alignment);
+    start_wanted_background();
+    return moved;
 }
 
 bool heap::resize(void* block, std::size_t bytes) noexcept {
     [[maybe_unused]] const detail::caller_allocation allocation(is_process() ? of_process : of_heap, bytes);
-    return core_.resize(block, bytes);
+    const bool is_resized = core_.resize(block, bytes);
+    start_wanted_background();
+    return is_resized;
 }
 
 std::size_t heap::trim() noexcept { return core_.trim(cache_of_this_thread()); }

@@ -194,10 +194,12 @@ void forget_tags() noexcept;
 [[nodiscard]] TENURE_API void* process_allocate_slow(std::size_t bytes, std::size_t alignment, fill how,
                                                      block_form form = block_form::any,
                                                      bool starts_thread = true) noexcept;
-/// For one block under a tag, without changing the thread's.
+/// For one block under a tag, without changing the thread's. These do not start the background thread.
 [[nodiscard]] void* process_allocate_tagged(std::uint16_t tag, std::size_t bytes, std::size_t alignment,
                                             fill how) noexcept;
 [[nodiscard]] void* process_reallocate_tagged(std::uint16_t tag, void* block, std::size_t bytes) noexcept;
+/// For blocks without a tag; it does not start the background thread either.
+[[nodiscard]] void* process_reallocate(void* block, std::size_t bytes) noexcept;
 TENURE_API void process_deallocate_slow(void* block, bool starts_thread = true) noexcept;
 TENURE_API void process_deallocate_as(void* block, block_form form, std::size_t bytes,
                                       bool starts_thread = true) noexcept;

@@ -25,6 +25,9 @@ namespace tenure::inline TENURE_ABI::platform {
 /// call.
 [[nodiscard]] TENURE_API std::size_t thread_count() noexcept;
 
+/// Gives the calling thread the processors of the main thread: a thread starts with those of the thread that starts it.
+TENURE_API void use_processors_of_main_thread() noexcept;
+
 /// Called on the ending thread, after the destructors of its C++ thread-local objects, and again if a later destructor
 /// uses what the function has cleaned up.
 using thread_end_function = void (*)() noexcept;

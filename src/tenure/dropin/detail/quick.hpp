@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include <tenure/base/align.hpp>
+#include <tenure/heap/detail/purge/background.hpp>
 #include <tenure/heap/heap.hpp>
 
 namespace tenure::inline TENURE_ABI::dropin {
@@ -23,6 +24,16 @@ namespace tenure::inline TENURE_ABI::dropin {
 [[nodiscard]] void* allocate_slow(std::size_t bytes, std::size_t alignment,
                                   detail::block_form form = detail::block_form::c) noexcept;
 [[nodiscard]] void* allocate_zeroed_slow(std::size_t bytes, std::size_t alignment) noexcept;
+
+/// Starts the heap's background thread for a call from `caller`, unless that is the C library or the loader: they free
+/// under locks that the start of a thread takes.
+void start_background_for(const void* caller) noexcept;
+/// The same, if the thread is wanted. Slow paths that are tail calls of the entry points do it themselves; other entry
+/// points call it with their own return address.
+TENURE_ALWAYS_INLINE void start_wanted_background(const void* caller) noexcept {
+    if (detail::is_background_wanted()) [[unlikely]]
+        start_background_for(caller);
+}
 
 /// Frees by the slow path and preserves errno.
 void deallocate_slow(void* block) noexcept;

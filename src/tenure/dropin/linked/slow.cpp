@@ -19,6 +19,9 @@ void* allocate_slow(std::size_t bytes, std::size_t alignment, detail::block_form
     return detail::process_allocate_slow(bytes, alignment, detail::fill::none, form);
 }
 
+// The C library does not call the operators of a program.
+void start_background_for(const void*) noexcept { detail::start_background(); }
+
 void deallocate_slow(void* block) noexcept {
     const int saved = errno;
     detail::process_deallocate_slow(block);

@@ -125,7 +125,10 @@ public:
     ///           the slow path.
     [[nodiscard]] thread_cache* open_cache(std::uint16_t tag = 0) noexcept;
     /// Closes the cache of a thread that ends.
-    void close_cache(thread_cache& cache) noexcept { small_.close_cache(cache); }
+    void close_cache(thread_cache& cache) noexcept {
+        small_.close_cache(cache);
+        purge_expired();
+    }
     /// Closes caches that an earlier thread abandoned, if its thread-local state was at the calling thread's address.
     /// Requires  the calling thread has no cache.
     void close_abandoned() noexcept { small_.close_abandoned(); }

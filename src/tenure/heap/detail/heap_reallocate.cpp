@@ -75,7 +75,9 @@ bool heap_core::resize_to(void* block, std::size_t bytes, std::uint8_t number) n
     const std::size_t before = larger_bytes(block, number);
     const bool is_resized =
         number == large_class ? bytes > max_small_bytes / 2 && large_.resize(block, bytes) : huge_.resize(block, bytes);
-    if (tag != 0) count_tagged(tag, 0, larger_bytes(block, number) - before);
+    const std::size_t after = larger_bytes(block, number);
+    if (tag != 0) count_tagged(tag, 0, after - before);
+    if (after < before) purge_expired();
     return is_resized;
 }
 

@@ -316,6 +316,7 @@ bool large_blocks::resize(void* block, std::size_t bytes) noexcept {
         memory_.count_use((wanted - before) * unit_bytes);
     } else {
         memory_.uncount_use((before - wanted) * unit_bytes);
+        freed_.add(memory_, (before - wanted) * unit_bytes);
     }
     split(run, wanted);
     if (wanted > before) static_cast<void>(touch(run, before, wanted - before));

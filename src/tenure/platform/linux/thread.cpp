@@ -41,16 +41,36 @@ std::size_t thread_count() noexcept {
     return is_found && found.st_nlink > 2 ? static_cast<std::size_t>(found.st_nlink - 2) : 0;
 }
 
+namespace {
+
+// Linux supports at most 8192 processors.
+using processor_sets = cpu_set_t[8192 / CPU_SETSIZE];
+
+/// The processors of a thread; zero: the calling one.
+/// Returns   the bytes of the set; zero if the system does not tell.
+std::size_t processors_of(pid_t thread, processor_sets& sets) noexcept {
+    // The kernel rejects a set that is smaller than its own.
+    for (std::size_t count = 1; count <= std::size(sets); count *= 2) {
+        if (::sched_getaffinity(thread, count * sizeof sets[0], sets) == 0) return count * sizeof sets[0];
+    }
+    return 0;
+}
+
+}
+
 // Not sysconf(): it opens a file.
 std::size_t processor_count() noexcept {
-    // The kernel rejects a set that is smaller than its own. Linux supports at most 8192 processors.
-    cpu_set_t sets[8192 / CPU_SETSIZE];
-    for (std::size_t count = 1; count <= std::size(sets); count *= 2) {
-        if (::sched_getaffinity(0, count * sizeof sets[0], sets) != 0) continue;
-        const int found = CPU_COUNT_S(count * sizeof sets[0], sets);
-        return found > 0 ? static_cast<std::size_t>(found) : 1;
-    }
-    return 1;
+    processor_sets sets;
+    const std::size_t bytes = processors_of(0, sets);
+    const int found = bytes != 0 ? CPU_COUNT_S(bytes, sets) : 0;
+    return found > 0 ? static_cast<std::size_t>(found) : 1;
+}
+
+void use_processors_of_main_thread() noexcept {
+    processor_sets mine, wanted;
+    const std::size_t bytes = processors_of(0, mine);
+    if (bytes == 0 || processors_of(::getpid(), wanted) != bytes || CPU_EQUAL_S(bytes, mine, wanted)) return;
+    (void)::sched_setaffinity(0, bytes, wanted);
 }
 
 }

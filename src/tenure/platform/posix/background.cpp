@@ -5,6 +5,7 @@
 
 #include <link.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <time.h>
 
@@ -16,6 +17,7 @@
 #include <tenure/platform/clock.hpp>
 #include <tenure/platform/no_cancel.hpp>
 #include <tenure/platform/sanitizer.hpp>
+#include <tenure/platform/thread.hpp>
 
 // Of glibc, declared in no header: the smallest stack that leaves room for the thread-local variables of the program,
 // which lie on it. Other C libraries lack it. Not looked up by dlsym(), which waits for the loader's lock.
@@ -49,6 +51,7 @@ constinit own_thread_state own{};
 
 void* run(void*) noexcept {
     ::pthread_setname_np(::pthread_self(), "tenure");
+    use_processors_of_main_thread();
     own.phase.store(background_phase::running);
     own.function();
     own.ended_at_ns.store(coarse_ns());
@@ -63,6 +66,15 @@ void* run(void*) noexcept {
     const int error = ::pthread_create(&own.id, &attributes, &run, nullptr);
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return error;
+}
+
+/// A real-time thread may start the background thread, which must not take time from others.
+void use_ordinary_priority(pthread_attr_t& attributes) noexcept {
+    if (::sched_getscheduler(0) == SCHED_OTHER) return; // inherited: an explicit choice costs system calls
+    const sched_param none{};
+    ::pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
+    ::pthread_attr_setschedpolicy(&attributes, SCHED_OTHER);
+    ::pthread_attr_setschedparam(&attributes, &none);
 }
 
 [[nodiscard]] int create_with_stack(pthread_attr_t& attributes) noexcept {
@@ -133,6 +145,7 @@ background_start start_background(background_function function) noexcept {
     // ThreadSanitizer would report an ended thread that nobody joins as a leak.
     const bool is_detached = is_under_thread_sanitizer();
     if (is_detached) ::pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    use_ordinary_priority(attributes);
     own.function = function;
     prepare_wake();
     own.ended_at_ns.store(UINT64_MAX);

@@ -4,7 +4,6 @@
 #include <tenure/platform/symbol.hpp>
 
 #include <dlfcn.h>
-#include <pthread.h>
 #if defined(__linux__)
 #    include <sys/auxv.h>
 #endif
@@ -13,6 +12,7 @@
 
 // Since glibc 2.35. Other C libraries lack it.
 #ifdef DLFO_STRUCT_HAS_EH_DBASE
+#    include <gnu/libc-version.h>
 // NOLINTNEXTLINE(readability-redundant-declaration,readability-inconsistent-declaration-parameter-name): weak here
 extern "C" __attribute__((weak)) int _dl_find_object(void* address, struct dl_find_object* found) noexcept;
 #endif
@@ -36,19 +36,17 @@ namespace {
     return ::_dl_find_object(pointer_at(address), &found) == 0 ? found.dlfo_link_map : nullptr;
 }
 
-template<class Function>
-[[nodiscard]] const link_map* object_of(Function* function) noexcept {
-    return object_of(reinterpret_cast<std::uintptr_t>(function));
-}
-
 }
 
 bool may_be_system_code(const void* code) noexcept {
     if (::_dl_find_object == nullptr) return true;
     const link_map* const object = object_of(address_of(code));
-    if (object == nullptr) return false;                                                             // generated code
-    const link_map* const system[] = {object_of(&::pthread_create), object_of(::getauxval(AT_BASE)), // the loader
-                                      object_of(&may_be_system_code)};
+    if (object == nullptr) return false; // generated code
+    // A text inside the C library tells where it is. The address of one of its functions may be in the program, if that
+    // defines the function itself, or takes its address and is not position-independent.
+    const link_map* const system[] = {object_of(address_of(::gnu_get_libc_version())),
+                                      object_of(::getauxval(AT_BASE)), // the loader
+                                      object_of(reinterpret_cast<std::uintptr_t>(&may_be_system_code))};
     for (const link_map* const each : system) {
         if (object == each) return true;
     }
