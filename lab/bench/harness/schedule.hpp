@@ -31,6 +31,7 @@ struct measured_row {
     std::string library; ///< the preloaded file; empty for none
     std::size_t source = 0, contestant = 0;
     std::uint64_t parts = 0;
+    std::span<const std::string_view> environment; ///< "NAME=VALUE" for its processes
     bool runs_on_malloc = false; ///< its allocator is the process's malloc
 };
 

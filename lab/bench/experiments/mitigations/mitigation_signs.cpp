@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Mistakes in child processes.
+///
+/// Each mistake is harmless, or is not noticed, unless the one mitigation is on that reports it. "guards" and
+/// "zero_size" end the process with a fault.
+
+#include "bench/experiments/mitigations/mitigation_signs.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string_view>
+
+#include "bench/harness/stopwatch.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+constexpr std::size_t bytes = 40; ///< the canary begins right behind them
+
+char* take(std::size_t size) {
+    auto* const block = static_cast<char*>(std::malloc(size));
+    if (block == nullptr) std::abort();
+    escape(block);
+    return block;
+}
+
+void give(char* block) {
+    escape(block);
+    std::free(block);
+    escape(block);
+}
+
+void flip(volatile char* at) { *at = static_cast<char>(*at ^ 1); }
+
+/// Lines of the process's map without access rights: guard pages.
+std::size_t guard_count() {
+    std::FILE* const file = std::fopen("/proc/self/maps", "r");
+    if (file == nullptr) std::abort();
+    std::array<char, 512> line{};
+    std::size_t count = 0;
+    while (std::fgets(line.data(), static_cast<int>(line.size()), file) != nullptr)
+        count += std::strstr(line.data(), " ---p ") != nullptr ? 1 : 0;
+    std::fclose(file);
+    return count;
+}
+
+// Each returns whether the mitigation is seen, or ends the process.
+
+bool canary() {
+    char* const block = take(bytes);
+    flip(block + bytes);
+    give(block);
+    return false;
+}
+
+bool front() {
+    static_cast<void>(take(bytes));
+    char* const block = take(bytes); // behind another block, or behind the gap of the page
+    flip(block - 1);
+    give(block);
+    return false;
+}
+
+bool form() {
+    void* const block = take(bytes);
+    ::operator delete(block);
+    return false;
+}
+
+bool sized() {
+    void* const block = ::operator new(bytes);
+    escape(block);
+    ::operator delete(block, bytes + 1);
+    return false;
+}
+
+bool fill() {
+    constexpr int calls_to_reuse = 4000; // more than the quarantine and the cache hold
+    char* const block = take(bytes);
+    give(block);
+    flip(block + bytes / 2);
+    for (int call = 0; call < calls_to_reuse; ++call) static_cast<void>(take(bytes));
+    return false;
+}
+
+/// None of the blocks that were just freed is handed out again.
+bool quarantine() {
+    constexpr std::size_t count = 16;
+    std::array<char*, count> freed{};
+    for (char*& block : freed) block = take(bytes);
+    for (char* const block : freed) give(block);
+    for (std::size_t call = 0; call < count; ++call) {
+        if (std::find(freed.begin(), freed.end(), take(bytes)) != freed.end()) return false;
+    }
+    return true;
+}
+
+/// The addresses of fresh blocks neither rise nor fall.
+bool shuffled() {
+    constexpr int count = 64;
+    int rises = 0;
+    const char* previous = take(bytes);
+    for (int call = 0; call < count; ++call) {
+        const char* const block = take(bytes);
+        rises += std::less<>{}(previous, block) ? 1 : 0;
+        previous = block;
+    }
+    return rises > count / 6 && rises < count - count / 6;
+}
+
+bool zero_size() {
+    flip(take(0));
+    return false;
+}
+
+bool guards() {
+    char* const block = take(300'000);
+    give(block);
+    flip(block);
+    return false;
+}
+
+/// In a process that has hardly allocated, no other page is a guard.
+bool records() { return guard_count() > 0; }
+
+bool sampled_guards() {
+    constexpr int calls = 100'000; // one in 5000 by default
+    const std::size_t before = guard_count();
+    for (int call = 0; call < calls; ++call) give(take(bytes));
+    return guard_count() > before + 2;
+}
+
+struct sign {
+    std::string_view name;
+    bool (*shows)();
+};
+constexpr std::array<sign, 11> signs{{{"canary", canary},
+                                      {"front", front},
+                                      {"form", form},
+                                      {"size", sized},
+                                      {"fill", fill},
+                                      {"quarantine", quarantine},
+                                      {"shuffle", shuffled},
+                                      {"zero_size", zero_size},
+                                      {"guards", guards},
+                                      {"records", records},
+                                      {"sampled guards", sampled_guards}}};
+
+/// Whether a child process sees the sign, or is ended by it.
+bool shows_in_child(const sign& each) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        ::prctl(PR_SET_DUMPABLE, 0); // no core file
+        const int nothing = ::open("/dev/null", O_WRONLY);
+        ::dup2(nothing, STDERR_FILENO); // the reports
+        ::_exit(each.shows() ? 1 : 0);
+    }
+    int status = 0;
+    if (child < 0 || ::waitpid(child, &status, 0) != child) return false;
+    return !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+}
+
+}
+
+std::string seen_mitigations() {
+    std::string names;
+    for (const sign& each : signs) {
+        if (!shows_in_child(each)) continue;
+        if (!names.empty()) names += ", ";
+        names += each.name;
+    }
+    return names.empty() ? "none" : names;
+}
+
+}
