@@ -118,7 +118,7 @@ void run_under_limit(const task& asked) {
 /// The smallest limit under which the program runs, to 64 KiB.
 void run_least(const task& asked) {
     constexpr std::size_t exact = 64 * kibibyte;
-    constexpr std::size_t highest = std::size_t{1} << 46; // half of the addresses that a process has
+    constexpr std::size_t highest = std::size_t{1} << 46;    // half of the addresses that a process has
     const char* const preloaded = std::getenv("LD_PRELOAD"); // NOLINT(concurrency-mt-unsafe): one thread
     const std::string_view library = preloaded == nullptr ? std::string_view{} : preloaded;
     std::size_t runs = mebibyte;

@@ -29,7 +29,8 @@ constexpr std::array<part, 2> parts{{{"one thread"}, {"two threads", 2}}};
 constexpr std::array<std::string_view, 7> unfair{
     "All rows but the first two are one library, libtenure_malloc_hardened.so. They differ in TENURE_HEAP_MITIGATIONS, "
     "and sampled guards (TENURE_HEAP_GUARD_SAMPLE) are off in all but the last.",
-    "\"hardened: none\" is the cost of the form itself: states and sizes of blocks, and calls that are not inlined. The "
+    "\"hardened: none\" is the cost of the form itself: states and sizes of blocks, and calls that are not inlined. "
+    "The "
     "cost of a mitigation is its row less that row. The costs do not add up: quarantine and shuffle share work.",
     "Mitigations that concern other blocks cost nothing here: zero_size concerns malloc(0), records the heap's own "
     "records, and guards only the block of 300 000 bytes.",

@@ -169,7 +169,8 @@ struct setting {
     std::string_view seen; ///< what seen_mitigations() must answer
     std::array<std::string_view, 2> environment;
 };
-constexpr std::string_view all_seen = "canary, front, form, size, fill, quarantine, shuffle, zero_size, guards, records";
+constexpr std::string_view all_seen =
+    "canary, front, form, size, fill, quarantine, shuffle, zero_size, guards, records";
 constexpr std::array<setting, 14> settings{{
     {"hardened: none", "none", {"TENURE_HEAP_MITIGATIONS=none", unguarded}},
     {"hardened: double_free", "none", {"TENURE_HEAP_MITIGATIONS=double_free", unguarded}},
@@ -192,7 +193,8 @@ constexpr std::array<setting, 14> settings{{
 /// Whether the process was started with "NAME=VALUE".
 bool has_in_environment(std::string_view entry) {
     const std::size_t equals = entry.find('=');
-    const char* const value = std::getenv(std::string{entry.substr(0, equals)}.c_str()); // NOLINT(concurrency-mt-unsafe)
+    const char* const value =
+        std::getenv(std::string{entry.substr(0, equals)}.c_str()); // NOLINT(concurrency-mt-unsafe)
     return value != nullptr && entry.substr(equals + 1) == value;
 }
 

@@ -25,21 +25,23 @@ constexpr std::array<option_spec, 3> options{{
     {"programs", 300, 1800, 5, 1'000'000, "programs that the shell script runs, rounded down to a multiple of five"},
 }};
 
-constexpr std::array<part, 2> parts{{{"a program that does nothing", 2}, {"a shell script", 2}}};
+constexpr std::array<part, 2> parts{{{"a program that does nothing", 2}, {"a shell script", 2, 5}}};
 
 constexpr std::array<std::string_view, 6> unfair{
-    "The program that does nothing is /bin/true: it links only the C library and ends at once. The time is from the call that starts "
+    "The program that does nothing is /bin/true: it links only the C library and ends at once. The time is from the "
+    "call that starts "
     "it until its end is known. A malloc that links the C++ library pays here for loading it; a C++ program would "
     "pay for it anyway.",
     "The starting process does not copy itself (posix_spawn), and has the malloc preloaded as well; it allocates "
     "nothing while it waits.",
     "Memory is the maximum resident memory of /bin/cat while it copied two short files, including the touched pages "
     "of libraries, which processes share.",
-    "The shell script runs true, expr, cat, sed and sort in turn, on a file of 40 short lines in memory. /bin/sh has the "
+    "The shell script runs true, expr, cat, sed and sort in turn, on a file of 40 short lines in memory. /bin/sh has "
+    "the "
     "malloc preloaded, and so has each program. The times include the shell's own work: its forks copy the pages that "
     "its malloc has touched.",
-    "\"Processor\" is the time of the shell and of all its programs, in user and in kernel mode; \"wall\" is shorter or "
-    "longer, because two CPUs may share the work and each start waits for the end before.",
+    "\"Processor\" is the time that the shell and its programs spend in user mode and in the kernel. \"Wall\" also has "
+    "their waits. The script runs once in each of the first five rounds.",
     "The C library's own malloc is the baseline, with nothing preloaded.",
 };
 
@@ -49,7 +51,8 @@ constexpr std::array<primary_figure, 4> primary{{{"start and end"}, {"peak resid
 
 constexpr experiment described{
     .name = "start",
-    .question = "What does a preloaded malloc add to a program's start and end, and to a shell script of short programs?",
+    .question =
+        "What does a preloaded malloc add to a program's start and end, and to a shell script of short programs?",
     .unfair = unfair,
     .baseline = "glibc malloc",
     .options = options,

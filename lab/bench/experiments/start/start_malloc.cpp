@@ -132,7 +132,9 @@ std::string script_of(std::size_t rounds, int input) {
 
 constexpr std::size_t programs_per_round = 5;
 
-double seconds_of(const timeval& time) { return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6; }
+double seconds_of(const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
 
 /// Processor time of all children that have ended, and of theirs.
 double children_us() {
@@ -143,7 +145,8 @@ double children_us() {
 
 void run_script(const task& asked) {
     const std::size_t rounds = asked.options.size("programs") / programs_per_round;
-    if (!has_preloaded(output_of({"/bin/sh", "-c", "cat /proc/self/maps", nullptr}))) return asked.out.fail(not_preloaded);
+    if (!has_preloaded(output_of({"/bin/sh", "-c", "cat /proc/self/maps", nullptr})))
+        return asked.out.fail(not_preloaded);
     const int input = make_input();
     if (input < 0) return asked.out.fail("the system gave no file in memory (memfd_create)");
     const std::string warm = script_of(1, input), script = script_of(rounds, input);
