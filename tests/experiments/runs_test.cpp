@@ -51,6 +51,9 @@ parameters tiny(const experiment& chosen) {
                                                                                             {"holes", 3000},
                                                                                             {"idle", 1},
                                                                                             {"starts", 3},
+                                                                                            {"programs", 5},
+                                                                                            {"large-pairs", 2},
+                                                                                            {"small-bytes", 4096},
                                                                                             {"pages", 3},
                                                                                             {"samples", 2000}}) {
         for (const option_spec& option : chosen.options) {

@@ -293,6 +293,13 @@ TEST(rounds, a_worker_inherits_neither_a_preload_nor_our_own_settings) {
     EXPECT_EQ(row.state, outcome::measured) << row.reason;
 }
 
+TEST(rounds, a_worker_has_the_settings_of_its_contestant_in_place_of_ours) {
+    ::setenv("TENURE_SOMETHING", "1", 1);
+    const contestant_result row = run_alone("has a setting");
+    ::unsetenv("TENURE_SOMETHING");
+    EXPECT_EQ(row.state, outcome::measured) << row.reason;
+}
+
 TEST(rounds, what_is_missing_is_named_with_what_would_bring_it) {
     const contestant_result row = run_alone("was not built");
     EXPECT_EQ(row.state, outcome::missing);

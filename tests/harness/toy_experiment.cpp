@@ -92,6 +92,17 @@ void look_around(const task& asked) {
     asked.out.value("number", "first", "ns/op", 1);
 }
 
+constexpr std::array<std::string_view, 2> setting{"TENURE_SOMETHING=mine", "TENURE_OTHER="};
+
+/// Fails when its own settings did not arrive.
+void look_for_setting(const task& asked) {
+    show_a_block(asked);
+    const char* const value = std::getenv("TENURE_SOMETHING");
+    if (value == nullptr || std::string_view{value} != "mine") asked.out.fail("TENURE_SOMETHING is not its own");
+    if (std::getenv("TENURE_OTHER") == nullptr) asked.out.fail("TENURE_OTHER is not set");
+    asked.out.value("number", "first", "ns/op", 1);
+}
+
 void use_malloc(const task& asked) {
     std::array<void*, 100> blocks{};
     for (void*& block : blocks) {
@@ -156,7 +167,13 @@ constexpr contestant toy_left_out(std::string_view name, std::string_view (*why)
     return made;
 }
 
-constexpr std::array<contestant, 22> all{{
+constexpr contestant toy_with(std::string_view name, std::span<const std::string_view> environment) {
+    contestant made = toy(name, look_for_setting);
+    made.environment = environment;
+    return made;
+}
+
+constexpr std::array<contestant, 23> all{{
     toy("behaves", behave, 3),
     toy("owns up", own_up),
     toy("denies", deny),
@@ -176,6 +193,7 @@ constexpr std::array<contestant, 22> all{{
     toy("shows nothing", show_nothing),
     toy("leaves early", leave_early),
     toy("looks around", look_around),
+    toy_with("has a setting", setting),
     toy("repeats a figure", repeat_a_figure),
     toy("repeats a list", repeat_a_list),
     toy("names no part", name_no_part, 3),

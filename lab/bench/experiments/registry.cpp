@@ -16,6 +16,8 @@
 #include "bench/experiments/latency/latency.hpp"
 #include "bench/experiments/library_peers/library_peers.hpp"
 #include "bench/experiments/lifetimes/lifetimes.hpp"
+#include "bench/experiments/limits/limits.hpp"
+#include "bench/experiments/mitigations/mitigations.hpp"
 #include "bench/experiments/offsets/offsets.hpp"
 #include "bench/experiments/parallel/parallel.hpp"
 #include "bench/experiments/pools/pools.hpp"
@@ -27,10 +29,11 @@
 namespace tenure::lab {
 
 std::span<const experiment> experiments() {
-    static const std::array<experiment, 14> all{
-        lifetimes_experiment, pools_experiment, heap_experiment,    large_experiment, fragmentation_experiment,
-        latency_experiment,   scene_experiment, offsets_experiment, start_experiment, vectors_experiment,
-        parallel_experiment,  watch_experiment, handles_experiment, dotnet_experiment};
+    static const std::array<experiment, 16> all{
+        lifetimes_experiment,     pools_experiment,   heap_experiment,        large_experiment,
+        fragmentation_experiment, latency_experiment, scene_experiment,       offsets_experiment,
+        start_experiment,         limits_experiment,  mitigations_experiment, vectors_experiment,
+        parallel_experiment,      watch_experiment,   handles_experiment,     dotnet_experiment};
     return all;
 }
 

@@ -124,6 +124,8 @@ struct contestant {
     std::string_view type{}; ///< inlined: the type that is called, for the proof
     std::string_view note{}; ///< a remark about this row for the reader; may be empty
     std::uint64_t parts = 0; ///< bit i: takes part in part i
+    /// "TENURE_NAME=VALUE" in the environment of its processes. No other such setting reaches them.
+    std::span<const std::string_view> environment{};
     void (*run)(const task&) = nullptr; ///< nullptr when its headers were missing in this build
     /// Why it is left out of one of its parts with these options, as a sentence; empty when it is not. nullptr when it
     /// never is. A contestant that would not finish is left out and shown as left out; it never gets less work than the

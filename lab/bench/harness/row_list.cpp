@@ -76,6 +76,7 @@ std::vector<measured_row> list_rows(const experiment& chosen, std::span<const fo
             row.source = source;
             row.contestant = i;
             row.parts = who.parts;
+            row.environment = who.environment;
             if (who.how == route::process_malloc) {
                 add_malloc_rows(rows, who, std::move(row), mallocs);
                 continue;

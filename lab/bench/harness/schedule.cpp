@@ -125,6 +125,7 @@ private:
         request.arguments =
             worker_arguments({chosen_.name, row.source, row.contestant, job.part, seed, row.library}, options_);
         request.preload = row.library;
+        request.environment = row.environment;
         if (piece.threads == 1 && !cpus_.empty()) request.cpu = cpus_.front();
         request.timeout = settings_.timeout;
         const worker_reply reply = run_worker(request);

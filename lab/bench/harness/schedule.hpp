@@ -31,7 +31,8 @@ struct measured_row {
     std::string library; ///< the preloaded file; empty for none
     std::size_t source = 0, contestant = 0;
     std::uint64_t parts = 0;
-    bool runs_on_malloc = false; ///< its allocator is the process's malloc
+    std::span<const std::string_view> environment; ///< "NAME=VALUE" for its processes
+    bool runs_on_malloc = false;                   ///< its allocator is the process's malloc
 };
 
 /// Every row of an experiment, in the order of its sources. A contestant that uses the process's malloc becomes one row

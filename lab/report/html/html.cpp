@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "report/analysis/distances.hpp"
+#include "report/chart/resident_chart.hpp"
 #include "report/html/html_section.hpp"
 #include "report/html/html_style.hpp"
 #include "report/html/html_words.hpp"
@@ -36,6 +37,7 @@ std::string contents_of(const section& in) {
     if (!in.laid.told.empty()) text += link(at, "told", "Further figures");
     if (!distances_of(in.found).empty()) text += link(at, "distances", "Distances");
     if (!in.laid.memory.empty()) text += link(at, "memory", "Memory");
+    if (!resident_over_time(in.found).empty()) text += link(at, "resident", "Resident memory over time");
     if (!in.found.properties.empty()) text += link(at, "properties", "Properties");
     if (!html_rank(in).empty()) text += link(at, "rank", "Rank");
     if (!in.found.unfair.empty()) text += link(at, "unfair", "Unfair?");

@@ -198,6 +198,7 @@ std::string html_experiment(const section& in) {
     text += told(in);
     text += html_distances(in);
     text += memory(in);
+    text += html_resident(in);
     if (!in.found.properties.empty()) text += heading(in, "properties", "Properties") + html_properties(in);
     text += html_rank(in);
     text += unfair(in);

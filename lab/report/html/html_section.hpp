@@ -42,6 +42,9 @@ struct section {
 /// Distances between successive allocations: an overview, then two charts per contestant.
 [[nodiscard]] std::string html_distances(const section& in);
 
+/// Resident memory over time, for experiments that read it while they wait: a chart and a table for each variant.
+[[nodiscard]] std::string html_resident(const section& in);
+
 /// The rank and how it was computed.
 [[nodiscard]] std::string html_rank(const section& in);
 

@@ -142,6 +142,13 @@ rect.bucket { fill: var(--peer); stroke: var(--edge); }
 .points { stroke: var(--ink); stroke-width: 2.8px; stroke-linecap: round; fill: none; }
 .card.ours .points { stroke: var(--ours); }
 .clipped { fill: var(--bad); }
+figure.wide { max-width: 860px; }
+.course { stroke: var(--edge); stroke-width: 1.6px; fill: none; }
+.course.ours { stroke: var(--ours); stroke-width: 3px; }
+.course.baseline { stroke-width: 2px; stroke-dasharray: 8 4; }
+.course.reference { stroke-dasharray: 2 3; }
+.course.checked { stroke: var(--ours); stroke-dasharray: 4 3; }
+.leader { stroke: var(--grid); }
 .budget { stroke: var(--ink); stroke-dasharray: 5 3; }
 .patterns { position: absolute; width: 0; height: 0; }
 .hatch-ground { fill: var(--page); } .hatch-line { stroke: var(--edge); stroke-width: 2px; }

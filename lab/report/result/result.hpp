@@ -38,7 +38,8 @@ struct metric {
 
 /// A list of numbers that is the same in every round and stored once, such as the distances of the article.
 ///
-/// Reports know the name "distances": value i is how far allocation i + 1 begins after the end of allocation i.
+/// Reports know two names. "distances": value i is how far allocation i + 1 begins after the end of allocation i.
+/// "resident, four times a second": KiB, read while the program waits; drawn over time.
 struct series {
     std::string name;    ///< "distances"
     std::string variant; ///< "cold", "warm"

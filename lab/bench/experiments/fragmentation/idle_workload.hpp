@@ -18,6 +18,7 @@
 #include "bench/experiments/large/large_memory.hpp"
 #include "bench/harness/page_array.hpp"
 #include "bench/harness/random_source.hpp"
+#include "report/chart/resident_chart.hpp"
 
 namespace tenure::lab {
 
@@ -26,7 +27,7 @@ namespace tenure::lab {
 template<class Allocator>
 void run_idle(const task& asked) {
     constexpr std::array<std::uint32_t, 3> sizes{512, 1024, 2048};
-    constexpr int reads_per_second = 4;
+    constexpr std::size_t reads_per_second = resident_readings_per_second;
     const std::size_t count = asked.options.size("holes"), keep = asked.options.size("keep");
     const std::size_t seconds = asked.options.size("idle");
     random_source random(asked.seed);
@@ -58,16 +59,15 @@ void run_idle(const task& asked) {
     asked.out.value("returned at once", variant, "%", share(resident), better::larger);
     kibibytes[0] = static_cast<std::int64_t>(resident * 1024);
     for (std::size_t second = 1; second <= seconds; ++second) {
-        for (int read = 1; read <= reads_per_second; ++read) {
+        for (std::size_t read = 1; read <= reads_per_second; ++read) {
             std::this_thread::sleep_for(std::chrono::milliseconds{1000 / reads_per_second});
             resident = meter.resident_mib();
-            const std::size_t at = (second - 1) * reads_per_second + static_cast<std::size_t>(read);
-            kibibytes[at] = static_cast<std::int64_t>(resident * 1024);
+            kibibytes[(second - 1) * reads_per_second + read] = static_cast<std::int64_t>(resident * 1024);
         }
         if (second == 1 || second == 3 || second == seconds)
             asked.out.value(fmt::format("returned after {} s", second), variant, "%", share(resident), better::larger);
     }
-    asked.out.list("resident, four times a second", variant, "KiB", kibibytes.all());
+    asked.out.list(resident_readings_name, variant, "KiB", kibibytes.all());
     if (!show_and_check(asked, allocator, blocks.all().first(kept))) return;
     for (const held_block& block : blocks.all().first(kept)) allocator.deallocate(block.place, block.bytes);
 }

@@ -3,8 +3,10 @@
 #pragma once
 
 /// \file
-/// The start experiment: its description and its part.
+/// The start experiment: its description and its parts.
 
+#include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "bench/harness/experiment.hpp"
@@ -12,6 +14,11 @@
 namespace tenure::lab {
 
 extern const experiment start_experiment;
+
+namespace start_part {
+inline constexpr std::uint64_t all = 0b11;
+inline constexpr std::size_t script = 1;
+}
 
 [[nodiscard]] std::span<const contestant> mallocs_in_start();
 

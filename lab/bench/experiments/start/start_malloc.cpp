@@ -6,12 +6,17 @@
 
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <fmt/format.h>
 
 #include <array>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "bench/experiments/start/start.hpp"
 #include "bench/harness/page_array.hpp"
@@ -57,14 +62,30 @@ double number_after(const std::string& text, std::string_view word) {
     return place == std::string::npos ? 0 : std::strtod(text.c_str() + place + word.size(), nullptr);
 }
 
-void run_start(const task& asked) {
-    const std::size_t starts = asked.options.size("starts"), passes = asked.options.size("passes");
+constexpr double ns_per_us = 1000;
+
+/// Shows blocks to the proof.
+void show(const task& asked) {
+    std::array<void*, 3> blocks{};
+    for (void*& block : blocks) block = std::malloc(64);
+    asked.out.blocks(blocks, 64);
+    for (void* block : blocks) std::free(block);
+}
+
+/// Whether what a program printed of its map holds the preloaded malloc.
+bool has_preloaded(const std::string& map) {
     const char* const preloaded = std::getenv("LD_PRELOAD"); // NOLINT(concurrency-mt-unsafe): one thread
+    return preloaded == nullptr || *preloaded == '\0' || map.find(preloaded) != std::string::npos;
+}
+
+constexpr std::string_view not_preloaded = "the programs that were started did not have the malloc preloaded";
+
+void run_nothing(const task& asked) {
+    const std::size_t starts = asked.options.size("starts"), passes = asked.options.size("passes");
     const std::string seen = output_of({"/bin/cat", "/proc/self/maps", "/proc/self/status", nullptr});
     const double resident_kib = number_after(seen, "VmHWM:");
     if (resident_kib == 0) return asked.out.fail("/bin/cat could not be started, or failed");
-    if (preloaded != nullptr && *preloaded != '\0' && seen.find(preloaded) == std::string::npos)
-        return asked.out.fail("the programs that were started did not have the malloc preloaded");
+    if (!has_preloaded(seen)) return asked.out.fail(not_preloaded);
     constexpr std::array<const char*, 4> nothing{"/bin/true", nullptr, nullptr, nullptr};
     for (int warm = 0; warm < 3; ++warm) {
         if (!run_program(nothing, nullptr)) return asked.out.fail("/bin/true failed");
@@ -77,17 +98,79 @@ void run_start(const task& asked) {
         times[pass] = watch.elapsed_ns() / static_cast<double>(starts);
     }
     if (!good) return asked.out.fail("/bin/true failed");
-    constexpr double ns_per_us = 1000, kib_per_mib = 1024;
+    constexpr double kib_per_mib = 1024;
     asked.out.value("start and end", "", "us", median_of(times.all()) / ns_per_us);
     asked.out.value("peak resident", "", "MiB", resident_kib / kib_per_mib);
-    std::array<void*, 3> blocks{};
-    for (void*& block : blocks) block = std::malloc(64);
-    asked.out.blocks(blocks, 64);
-    for (void* block : blocks) std::free(block);
+    show(asked);
+}
+
+/// A file in memory that the script's programs read.
+/// Returns   its descriptor, which they inherit; negative when the system refused it.
+int make_input() {
+    const int file = ::memfd_create("lines", 0);
+    for (int line = 0; file >= 0 && line < 40; ++line) {
+        const std::string text = fmt::format("{:02} a line of a short file\n", line * 27 % 40);
+        if (::write(file, text.data(), text.size()) != static_cast<ssize_t>(text.size())) return -1;
+    }
+    return file;
+}
+
+/// A script of POSIX sh. It ends with an error as soon as one of its programs does.
+std::string script_of(std::size_t rounds, int input) {
+    return fmt::format("set -e\n"
+                       "f=/proc/self/fd/{}\n"
+                       "i=0\n"
+                       "while [ $i -lt {} ]; do\n"
+                       "    i=$(expr $i + 1)\n"
+                       "    /bin/true\n"
+                       "    cat $f >/dev/null\n"
+                       "    sed -n 's/short/long/p' $f >/dev/null\n"
+                       "    sort $f >/dev/null\n"
+                       "done\n",
+                       input, rounds);
+}
+
+constexpr std::size_t programs_per_round = 5;
+
+double seconds_of(const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) / 1e6;
+}
+
+/// Processor time of all children that have ended, and of theirs.
+double children_us() {
+    rusage used{};
+    ::getrusage(RUSAGE_CHILDREN, &used);
+    return (seconds_of(used.ru_utime) + seconds_of(used.ru_stime)) * 1e6;
+}
+
+void run_script(const task& asked) {
+    const std::size_t rounds = asked.options.size("programs") / programs_per_round;
+    if (!has_preloaded(output_of({"/bin/sh", "-c", "cat /proc/self/maps", nullptr})))
+        return asked.out.fail(not_preloaded);
+    const int input = make_input();
+    if (input < 0) return asked.out.fail("the system gave no file in memory (memfd_create)");
+    const std::string warm = script_of(1, input), script = script_of(rounds, input);
+    if (!run_program({"/bin/sh", "-c", warm.c_str(), nullptr}, nullptr)) return asked.out.fail("the script failed");
+    const double used_us = children_us();
+    const stopwatch watch;
+    const bool good = run_program({"/bin/sh", "-c", script.c_str(), nullptr}, nullptr);
+    const double wall_us = watch.elapsed_ns() / ns_per_us, processor_us = children_us() - used_us;
+    ::close(input);
+    if (!good) return asked.out.fail("the script failed");
+    const auto programs = static_cast<double>(rounds * programs_per_round);
+    const std::string variant = fmt::format("a shell script of {} programs", rounds * programs_per_round);
+    asked.out.value("wall", variant, "us/program", wall_us / programs);
+    asked.out.value("processor", variant, "us/program", processor_us / programs);
+    show(asked);
+}
+
+void run_start(const task& asked) {
+    if (asked.part == start_part::script) return run_script(asked);
+    run_nothing(asked);
 }
 
 constexpr std::array<contestant, 1> in_start{{
-    {.how = route::process_malloc, .role = contestant_role::peer, .parts = 1, .run = run_start},
+    {.how = route::process_malloc, .role = contestant_role::peer, .parts = start_part::all, .run = run_start},
 }};
 
 }

@@ -10,10 +10,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <vector>
 
+#include "bench/experiments/shared/own_arguments.hpp"
 #include "bench/harness/mallocs/malloc_peers.hpp"
 #include "observe/hook/record/settings.hpp"
 
@@ -23,14 +22,6 @@ namespace {
 
 hook::counted_function* find_counted() {
     return reinterpret_cast<hook::counted_function*>(::dlsym(RTLD_DEFAULT, hook::counted_symbol));
-}
-
-std::vector<std::string> own_arguments() {
-    std::ifstream file("/proc/self/cmdline", std::ios::binary);
-    const std::string all{std::istreambuf_iterator<char>(file), {}};
-    std::vector<std::string> words;
-    for (std::size_t begin = 0; begin < all.size(); begin += words.back().size() + 1) words.emplace_back(&all[begin]);
-    return words;
 }
 
 }
@@ -61,9 +52,7 @@ std::string become_watched(std::string_view stacks) {
     const char* const others = std::getenv("LD_PRELOAD");
     ::setenv("LD_PRELOAD", others == nullptr ? library.c_str() : (library + ":" + others).c_str(), 1);
     std::vector<std::string> words = own_arguments();
-    std::vector<char*> pointers;
-    for (std::string& each : words) pointers.push_back(each.data());
-    pointers.push_back(nullptr);
+    const std::vector<char*> pointers = exec_pointers(words);
     ::execv("/proc/self/exe", pointers.data());
     return std::string{"cannot restart the process: "} + std::strerror(errno);
 }

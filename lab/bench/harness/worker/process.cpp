@@ -51,14 +51,15 @@ struct exec_strings {
     }
 };
 
-exec_strings clean_environment(const std::string& preload) {
+exec_strings clean_environment(const worker_request& request) {
     exec_strings made;
     for (char** entry = environ; *entry != nullptr; ++entry) {
         const std::string_view text = *entry;
         if (text.starts_with("LD_PRELOAD=") || text.starts_with("TENURE_")) continue;
         made.texts.emplace_back(text);
     }
-    if (!preload.empty()) made.texts.push_back("LD_PRELOAD=" + preload);
+    if (!request.preload.empty()) made.texts.push_back("LD_PRELOAD=" + request.preload);
+    made.texts.insert(made.texts.end(), request.environment.begin(), request.environment.end());
     made.finish();
     return made;
 }
@@ -170,7 +171,7 @@ worker_reply run_worker(const worker_request& request) {
         return reply;
     }
     const exec_strings arguments = argument_list(request);
-    const exec_strings environment = clean_environment(request.preload);
+    const exec_strings environment = clean_environment(request);
     const child_plan plan{arguments.pointers.data(),
                           environment.pointers.data(),
                           message.write,

@@ -8,7 +8,9 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace tenure::lab {
@@ -21,6 +23,7 @@ struct worker_request {
     std::string preload;                ///< a file for LD_PRELOAD; empty for none, whatever the environment says
     std::optional<int> cpu;             ///< the only CPU that it may use
     std::chrono::milliseconds timeout{60'000};
+    std::span<const std::string_view> environment{}; ///< "NAME=VALUE", added to the environment
 };
 
 enum class ending : std::uint8_t { finished, failed, timed_out, interrupted };
@@ -32,7 +35,7 @@ struct worker_reply {
     std::string reason;  ///< why it is not `finished`: one sentence
 };
 
-/// Starts /proc/self/exe, without LD_PRELOAD and TENURE_* in the environment, and waits for it.
+/// Starts /proc/self/exe and waits for it. From its own environment it passes on neither LD_PRELOAD nor TENURE_*.
 [[nodiscard]] worker_reply run_worker(const worker_request& request);
 
 }
