@@ -4,6 +4,10 @@
 
 /// \file
 /// All C++ headers in one include, except vector maths, which is a separate target: buffer/vector_maths.hpp.
+///
+/// Compile time   0.4 s for each file that includes it, most of it for <memory> and <memory_resource>. The header of
+/// one
+///                part takes at most 0.15 s.
 
 #include <tenure/adapt/resource_adaptor.hpp>
 #include <tenure/adapt/stl_allocator.hpp>

@@ -29,7 +29,7 @@ namespace tenure::inline TENURE_ABI {
 /// While it exists, the calling thread promises not to allocate. Scopes nest, and end on the thread that began them.
 class [[nodiscard]] no_alloc_scope {
 public:
-    TENURE_LOCAL no_alloc_scope() noexcept {
+    [[nodiscard]] TENURE_LOCAL no_alloc_scope() noexcept {
         detail::begin_observed(detail::this_thread_scopes.promises, detail::observed::no_alloc_begin);
     }
     TENURE_LOCAL ~no_alloc_scope() {
@@ -50,7 +50,7 @@ public:
 /// first use, or a path that is known to be rare.
 class [[nodiscard]] allow_alloc_scope {
 public:
-    TENURE_LOCAL allow_alloc_scope() noexcept {
+    [[nodiscard]] TENURE_LOCAL allow_alloc_scope() noexcept {
         detail::begin_observed(detail::this_thread_scopes.permissions, detail::observed::allow_alloc_begin);
     }
     TENURE_LOCAL ~allow_alloc_scope() {

@@ -41,7 +41,7 @@ namespace tenure::inline TENURE_ABI {
 /// with no_alloc_scopes, and end on the thread that began them.
 class [[nodiscard]] no_wait_scope {
 public:
-    TENURE_LOCAL no_wait_scope() noexcept {
+    [[nodiscard]] TENURE_LOCAL no_wait_scope() noexcept {
         detail::begin_observed(detail::this_thread_scopes.no_waits, detail::observed::no_wait_begin);
     }
     TENURE_LOCAL ~no_wait_scope() {

@@ -80,19 +80,19 @@ bool detail::are_tags_locked() noexcept { return tags.is_locked.load(std::memory
 tag tag::named(std::string_view name) noexcept {
     std::uint16_t found = 0;
     entry_for(name, found);
-    if (found != 0) return tag{found};
+    if (found != 0) return from_id(found);
     const registry_lock lock;
     std::atomic<std::uint16_t>& place = entry_for(name, found);
-    if (found != 0) return tag{found};
+    if (found != 0) return from_id(found);
     const auto id = static_cast<std::uint16_t>(built_in_count + tags.named_count);
-    if (id == max_tags || name.size() > max_name_bytes - tags.used_bytes) return tag{other_tag};
+    if (id == max_tags || name.size() > max_name_bytes - tags.used_bytes) return from_id(other_tag);
     char* const copy = tags.text + tags.used_bytes;
     if (!name.empty()) std::memcpy(copy, name.data(), name.size());
     tags.used_bytes += name.size();
     tags.names[id] = {copy, name.size()};
     ++tags.named_count;
     place.store(id, std::memory_order_release);
-    return tag{id};
+    return from_id(id);
 }
 
 std::size_t tag::count() noexcept {

@@ -19,21 +19,20 @@
 /// When full      emplace_back returns nullptr and changes nothing.
 /// Example        examples/lifetimes.cpp
 
-#include <algorithm>
 #include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdlib>
-#include <iterator>
-#include <memory>
 #include <new>
-#include <span>
+#include <span> // and the iterator tags
 #include <type_traits>
 #include <utility>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/check.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/base/construct.hpp>
+#include <tenure/base/min_max.hpp>
 #include <tenure/lifetime/lifetime.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -51,7 +50,7 @@ public:
     using const_iterator = position<true>;
 
     /// Elements per chunk: a power of two.
-    static constexpr std::size_t chunk_elements = std::bit_floor(std::max<std::size_t>(4096 / sizeof(T), 8));
+    static constexpr std::size_t chunk_elements = std::bit_floor(detail::max_of<std::size_t>(4096 / sizeof(T), 8));
 
     /// Allocates nothing.
     explicit chunked_list(lifetime held) noexcept : held_(held) {}
@@ -78,19 +77,19 @@ public:
     [[nodiscard]] T* emplace_back(Arguments&&... arguments) {
         if (size_ == chunk_count_ * chunk_elements && !add_chunk()) [[unlikely]]
             return nullptr;
-        T* const made = std::construct_at(place(size_), std::forward<Arguments>(arguments)...);
+        T* const made = ::new (static_cast<void*>(place(size_))) T(std::forward<Arguments>(arguments)...);
         ++size_;
         return made;
     }
     /// Removes the last element. Its chunk stays. Requires  the list is not empty.
     void pop_back() noexcept {
         if (checks::caller && size_ == 0) end_for_index();
-        std::destroy_at(place(--size_));
+        place(--size_)->~T();
     }
     /// Removes all elements. The chunks stay.
     void clear() noexcept {
         if constexpr (!std::is_trivially_destructible_v<T>)
-            for_each_chunk([](std::span<T> elements) { std::destroy(elements.begin(), elements.end()); });
+            for_each_chunk([](std::span<T> elements) { detail::destroy_elements(elements.data(), elements.size()); });
         size_ = 0;
     }
     /// Removes all elements and frees the chunks; those in Temp are freed with their scope.
@@ -126,12 +125,12 @@ public:
     template<class Visit>
     void for_each_chunk(Visit&& visit) {
         for (std::size_t first = 0; first < size_; first += chunk_elements)
-            visit(std::span<T>(place(first), std::min(chunk_elements, size_ - first)));
+            visit(std::span<T>(place(first), detail::min_of(chunk_elements, size_ - first)));
     }
     template<class Visit>
     void for_each_chunk(Visit&& visit) const {
         for (std::size_t first = 0; first < size_; first += chunk_elements)
-            visit(std::span<const T>(place(first), std::min(chunk_elements, size_ - first)));
+            visit(std::span<const T>(place(first), detail::min_of(chunk_elements, size_ - first)));
     }
 
     [[nodiscard]] iterator begin() noexcept { return iterator(this, 0); }
@@ -141,7 +140,7 @@ public:
 
 private:
     static constexpr std::size_t chunk_bytes = chunk_elements * sizeof(T);
-    static constexpr std::size_t chunk_alignment = std::max(alignof(T), default_alignment);
+    static constexpr std::size_t chunk_alignment = detail::max_of(alignof(T), default_alignment);
     static constexpr std::size_t first_table_size = 8;
 
     [[nodiscard]] T* place(std::size_t index) const noexcept {
@@ -164,10 +163,10 @@ private:
         return true;
     }
     [[nodiscard]] bool grow_table() noexcept {
-        const std::size_t wanted = std::max(first_table_size, table_size_ * 2);
+        const std::size_t wanted = detail::max_of(first_table_size, table_size_ * 2);
         auto* const grown = static_cast<T**>(tenure::allocate(wanted * sizeof(T*), held_));
         if (grown == nullptr) return false;
-        std::copy_n(chunks_, chunk_count_, grown);
+        for (std::size_t index = 0; index < chunk_count_; ++index) grown[index] = chunks_[index];
         if (chunks_ != nullptr) deallocate_table(chunks_, table_size_);
         chunks_ = grown;
         table_size_ = wanted;

@@ -21,10 +21,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/tag.hpp>
+#include <tenure/base/typed.hpp>
 #include <tenure/lifetime/detail/thread_lifetimes.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -61,6 +65,34 @@ public:
     /// Requires  allocate() returned `block` on this thread; checked builds verify it.
     TENURE_LOCAL static void deallocate(void* block) noexcept {
         if constexpr (checks::caller) deallocate_checked(block);
+    }
+
+    /// Memory for `count` elements. Nothing is constructed in it: T needs no constructor.
+    /// Returns   an empty span when out of memory.
+    template<class T>
+    [[nodiscard]] TENURE_LOCAL static std::span<T> allocate(std::size_t count) noexcept {
+        return detail::allocate_elements<T>(
+            count, [](std::size_t bytes, std::size_t alignment) noexcept { return temp::allocate(bytes, alignment); });
+    }
+    /// Constructs an object, which must have no destructor. Returns   nullptr when out of memory.
+    template<class T, class... Arguments>
+    [[nodiscard]] TENURE_LOCAL static T*
+    make(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
+        detail::require_no_destructor<T>();
+        return detail::make_object<T>(
+            [](std::size_t bytes, std::size_t alignment) noexcept { return temp::allocate(bytes, alignment); },
+            [](void* block, std::size_t bytes, std::size_t) noexcept { temp::deallocate(block, bytes); },
+            std::forward<Arguments>(arguments)...);
+    }
+    /// Constructs `count` elements as T() does: numbers are zero. T must have no destructor.
+    /// Returns   an empty span when out of memory.
+    template<class T>
+    [[nodiscard]] TENURE_LOCAL static std::span<T>
+    make_array(std::size_t count) noexcept(std::is_nothrow_default_constructible_v<T>) {
+        detail::require_no_destructor<T>();
+        return detail::make_elements<T>(
+            count, [](std::size_t bytes, std::size_t alignment) noexcept { return temp::allocate(bytes, alignment); },
+            [](void* block, std::size_t bytes, std::size_t) noexcept { temp::deallocate(block, bytes); });
     }
 
     /// Prepares the calling thread's Temp, so that its next `bytes` do not wait for the operating system. Blocks count
@@ -103,10 +135,30 @@ private:
 /// allocations of this scope stay until the enclosing scope, reset or frame ends.
 class [[nodiscard]] temp_scope {
 public:
-    TENURE_LOCAL temp_scope() noexcept;
+    [[nodiscard]] TENURE_LOCAL temp_scope() noexcept;
     TENURE_LOCAL ~temp_scope();
     temp_scope(const temp_scope&) = delete;
     temp_scope& operator=(const temp_scope&) = delete;
+
+    // The forms of `temp`, whose memory the innermost scope frees: call them on that scope.
+    [[nodiscard]] TENURE_LOCAL static void* allocate(std::size_t bytes,
+                                                     std::size_t alignment = default_alignment) noexcept {
+        return temp::allocate(bytes, alignment);
+    }
+    template<class T>
+    [[nodiscard]] TENURE_LOCAL static std::span<T> allocate(std::size_t count) noexcept {
+        return temp::allocate<T>(count);
+    }
+    template<class T, class... Arguments>
+    [[nodiscard]] TENURE_LOCAL static T*
+    make(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
+        return temp::make<T>(std::forward<Arguments>(arguments)...);
+    }
+    template<class T>
+    [[nodiscard]] TENURE_LOCAL static std::span<T>
+    make_array(std::size_t count) noexcept(std::is_nothrow_default_constructible_v<T>) {
+        return temp::make_array<T>(count);
+    }
 
 private:
     [[nodiscard]] TENURE_API static std::uint32_t open() noexcept;

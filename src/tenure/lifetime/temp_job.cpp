@@ -4,6 +4,7 @@
 #include <tenure/lifetime/temp_job.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include <tenure/base/check.hpp>

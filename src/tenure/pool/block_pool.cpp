@@ -13,6 +13,7 @@
 #include <tenure/base/no_wait.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/platform/sanitizer.hpp>
+#include <utility>
 
 namespace tenure::inline TENURE_ABI {
 
@@ -34,8 +35,8 @@ segment_layout choose_layout(std::size_t stride, std::size_t alignment, std::siz
 
 }
 
-block_pool::block_pool(std::size_t bytes, std::size_t alignment, block_source& source,
-                       std::size_t segment_bytes) noexcept
+block_pool::block_pool(std::size_t bytes, std::size_t alignment, std::size_t segment_bytes,
+                       block_source& source) noexcept
     : alignment_(alignment), source_(source), passthrough_(passthrough_enabled(part::pool)) {
     if (passthrough_) last_freed_ = never_a_block;
     const bool possible =
@@ -46,6 +47,30 @@ block_pool::block_pool(std::size_t bytes, std::size_t alignment, block_source& s
         wanted_segment_bytes_ = std::min(asked, most);
         layout_ = choose_layout(align_up(bytes, alignment), alignment, wanted_segment_bytes_);
     }
+}
+
+block_pool::block_pool(block_pool&& other) noexcept
+    : last_freed_(other.last_freed_), run_begin_(other.run_begin_), run_end_(other.run_end_),
+      word_(other.word_ == &other.no_word_ ? &no_word_ : other.word_), word_begin_(other.word_begin_),
+      free_in_bits_(other.free_in_bits_), layout_(other.layout_), word_segment_(other.word_segment_),
+      partial_(other.partial_), first_(other.first_), last_(other.last_), bump_(other.bump_),
+      segment_count_(other.segment_count_), allocated_(other.allocated_), peak_allocated_(other.peak_allocated_),
+      alignment_(other.alignment_), wanted_segment_bytes_(other.wanted_segment_bytes_), source_(other.source_),
+      passthrough_blocks_(std::move(other.passthrough_blocks_)), passthrough_(other.passthrough_),
+      noted_(other.noted_) {
+    if constexpr (checks::caller) {
+        for (segment* each = first_; each != nullptr; each = each->next)
+            each->canary ^= address_of(this) ^ address_of(&other);
+    }
+    // The other pool forgets its segments.
+    const bool was_possible = layout_.stride_bytes != 0;
+    ::new (&other) block_pool(was_possible ? layout_.stride_bytes : 0, alignment_, wanted_segment_bytes_, source_);
+}
+
+block_pool& block_pool::operator=(block_pool&& other) noexcept {
+    if (this == &other) return *this;
+    this->~block_pool();
+    return *::new (this) block_pool(std::move(other));
 }
 
 block_pool::~block_pool() {

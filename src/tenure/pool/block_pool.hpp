@@ -29,9 +29,14 @@
 #include <tenure/engine/misuse_log.hpp>
 #include <tenure/engine/passthrough_blocks.hpp>
 #include <tenure/platform/page_source.hpp>
+#include <tenure/pool/detail/pool_cursor.hpp>
 #include <tenure/pool/detail/segment.hpp>
 
 namespace tenure::inline TENURE_ABI {
+
+namespace detail {
+class shared_pool_core;
+}
 
 class TENURE_API block_pool {
 public:
@@ -42,14 +47,18 @@ public:
     /// Acquires nothing from the source until the first allocation.
     /// Requires  `source` outlives the pool. If `bytes` is not 1 to max_block_bytes, or `alignment` is no power of two,
     ///           every allocation fails.
-    explicit block_pool(std::size_t bytes, std::size_t alignment = default_alignment,
-                        block_source& source = page_source::process(),
-                        std::size_t segment_bytes = default_segment_bytes) noexcept;
+    [[nodiscard]] explicit block_pool(std::size_t bytes, std::size_t alignment = default_alignment,
+                                      block_source& source = page_source::process()) noexcept
+        : block_pool(bytes, alignment, default_segment_bytes, source) {}
+    [[nodiscard]] block_pool(std::size_t bytes, std::size_t alignment, std::size_t segment_bytes,
+                             block_source& source = page_source::process()) noexcept;
 
     /// Releases every segment, even if blocks are still allocated.
     ~block_pool();
-    block_pool(const block_pool&) = delete;
-    block_pool& operator=(const block_pool&) = delete;
+    /// Takes over the blocks of `other`, which is empty afterwards and can be used. Blocks stay where they are.
+    /// Cost      O(1); O(segments) in checked builds.
+    [[nodiscard]] block_pool(block_pool&& other) noexcept;
+    block_pool& operator=(block_pool&& other) noexcept;
 
     /// Returns   an uninitialised block of block_bytes(); nullptr when the source fails.
     [[nodiscard]] void* allocate() noexcept { return allocate_strided(layout_.stride_bytes); }
@@ -87,13 +96,19 @@ public:
     template<class Visit>
     void for_each(Visit&& visit);
 
+    /// A walk over the allocated blocks, in the order of for_each(): for pool's and shared_pool's iterators.
+    [[nodiscard]] detail::pool_cursor first_block() noexcept {
+        settle();
+        return {first_, layout_, passthrough_blocks_};
+    }
+
     /// Whether every bit is consistent. Cost      a bit per block.
     [[nodiscard]] bool valid() noexcept;
 
 private:
     template<class T>
     friend class pool;
-    friend class shared_block_pool;
+    friend class detail::shared_pool_core;
 
     // Free blocks are in three places, and an allocation looks in this order. The block freed last is kept apart: so
     // the most common pair, deallocate and then allocate, moves nothing else. The run is one row of neighbouring

@@ -4,6 +4,7 @@
 #include <tenure/lifetime/detail/direct_blocks.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 
 #include <tenure/base/align.hpp>

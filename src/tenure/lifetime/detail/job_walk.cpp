@@ -4,6 +4,7 @@
 // Walks over all of TempJob: leaks found and chunks released at the end of each frame, and queries by tests and stats.
 
 #include <algorithm>
+#include <atomic>
 
 #include <tenure/base/frame_clock.hpp>
 #include <tenure/base/options.hpp>

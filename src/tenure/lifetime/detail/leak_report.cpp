@@ -3,6 +3,7 @@
 
 #include <tenure/lifetime/detail/leak_report.hpp>
 
+#include <algorithm>
 #include <atomic>
 
 #include <tenure/base/host.hpp>

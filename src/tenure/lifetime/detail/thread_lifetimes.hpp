@@ -5,10 +5,10 @@
 /// \file
 /// The part of a thread's Temp and TempJob that the inline paths use.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
@@ -18,9 +18,9 @@ struct thread_record;
 /// Position of a thread's next TempJob block. It is in the thread's record and not in thread-local storage, because
 /// next_frame() reads it and closes it from another thread, possibly after this thread has ended.
 struct job_front {
-    std::atomic<std::uintptr_t> cursor{0}; ///< only the owner writes it
+    atomic<std::uintptr_t> cursor{0}; ///< only the owner writes it
     /// End of the current chunk. next_frame() sets it to zero, so that the owner's next request sees the new frame.
-    std::atomic<std::uintptr_t> limit{0};
+    atomic<std::uintptr_t> limit{0};
     std::uint64_t word = 0; ///< frame and owner tag, ready to combine with a block's size; only the owner uses it
 };
 

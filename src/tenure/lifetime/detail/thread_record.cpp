@@ -225,7 +225,7 @@ void close_record(thread_record& record) noexcept {
     remove(record);
     this_thread.record = nullptr;
     this_thread.job = &no_job_front;
-    current_tag.changed = nullptr;
+    current_tag.job_word = nullptr;
     record.next = threads.unused;
     threads.unused = &record;
 }
@@ -241,11 +241,7 @@ thread_record* find_left_behind() noexcept {
     return threads.of_threads.find(&this_thread);
 }
 
-void tag_changed(std::uint16_t before, std::uint16_t now) noexcept {
-    thread_record& record = *this_thread.record;
-    count_tagged_temp(record, before);
-    record.job.front.word = job_word_for(record.job.frame, now);
-}
+void count_temp(std::uint16_t id) noexcept { count_tagged_temp(*this_thread.record, id); }
 
 thread_record* make_record(bool temp_passthrough, bool temp_job_passthrough) noexcept {
     const platform::lock_guard lock(threads.mutex);
@@ -279,7 +275,10 @@ thread_record* record_of_this_thread() noexcept {
     if (record == nullptr) return nullptr;
     this_thread.record = record;
     this_thread.job = &record->job.front;
-    current_tag.changed = &tag_changed;
+    current_tag.temp_cursor = &this_thread.temp_cursor;
+    current_tag.tagged_from = &record->scratch.tagged_from;
+    current_tag.count_temp = &count_temp;
+    current_tag.job_word = &record->job.front.word; // the others are valid while this is set
     return record;
 }
 
