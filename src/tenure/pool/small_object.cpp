@@ -112,7 +112,7 @@ void for_each_pool(Visit&& visit) {
 }
 
 void* detail::allocate_small(std::size_t bytes, std::size_t alignment) noexcept {
-    [[maybe_unused]] const caller_allocation allocation("of a small_object", bytes);
+    [[maybe_unused]] const promised_allocation allocation("of a small_object", bytes);
     if (is_small(bytes, alignment)) return pool_of(index_of_size(bytes)).allocate();
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most) return nullptr;
@@ -122,14 +122,14 @@ void* detail::allocate_small(std::size_t bytes, std::size_t alignment) noexcept 
 
 void detail::deallocate_small(void* block, std::size_t bytes, std::size_t alignment) noexcept {
     if (block == nullptr) return;
-    [[maybe_unused]] const caller_release release("a small_object", block);
+    [[maybe_unused]] const promised_release release("a small_object", block);
     if (is_small(bytes, alignment)) return pool_of(index_of_size(bytes)).deallocate(block);
     std::free(block); // NOLINT(cppcoreguidelines-no-malloc): from aligned_alloc above
 }
 
 void detail::deallocate_small_unsized(void* block) noexcept {
     if (block == nullptr) return;
-    [[maybe_unused]] const caller_release release("a small_object", block);
+    [[maybe_unused]] const promised_release release("a small_object", block);
     bool found = false;
     for_each_pool([&](shared_block_pool& pool) {
         if (found || !pool.owns(block)) return;

@@ -22,6 +22,7 @@
 namespace tenure::inline TENURE_ABI {
 
 constinit detail::job_front detail::no_job_front{};
+constinit detail::temp_front detail::no_temp_front{};
 TENURE_THREAD_LOCAL detail::thread_lifetimes detail::this_thread{};
 constinit detail::thread_registry detail::threads{};
 constinit detail::retained_temp_ranges detail::retained_ranges{};
@@ -225,6 +226,7 @@ void close_record(thread_record& record) noexcept {
     remove(record);
     this_thread.record = nullptr;
     this_thread.job = &no_job_front;
+    this_thread.stacks = &no_temp_front;
     current_tag.changed = nullptr;
     record.next = threads.unused;
     threads.unused = &record;
@@ -243,7 +245,7 @@ thread_record* find_left_behind() noexcept {
 
 void tag_changed(std::uint16_t before, std::uint16_t now) noexcept {
     thread_record& record = *this_thread.record;
-    count_tagged_temp(record, before);
+    count_tagged_stacks(record, before);
     record.job.front.word = job_word_for(record.job.frame, now);
 }
 
@@ -252,7 +254,8 @@ thread_record* make_record(bool temp_passthrough, bool temp_job_passthrough) noe
     void* const memory = space_for_record();
     if (memory == nullptr) return nullptr;
     auto* const record = new (memory) thread_record;
-    record->scratch.passthrough = temp_passthrough;
+    record->own_stacks.first_record.passthrough = temp_passthrough;
+    record->own_stacks.second_record.passthrough = temp_passthrough;
     record->job.passthrough = temp_job_passthrough;
     record->thread = &this_thread;
     push_front(threads.first, *record);
@@ -279,6 +282,7 @@ thread_record* record_of_this_thread() noexcept {
     if (record == nullptr) return nullptr;
     this_thread.record = record;
     this_thread.job = &record->job.front;
+    this_thread.stacks = &record->own_stacks;
     current_tag.changed = &tag_changed;
     return record;
 }
