@@ -67,12 +67,37 @@ TEST(temp_state, jobs_that_take_turns_keep_their_blocks) {
                 const temp_state_scope uses(job == 0 ? one : two);
                 blocks[job][round] = static_cast<unsigned char*>(temp::allocate(1000)); // overflows too
                 std::memset(blocks[job][round], job * 100 + round, 1000);
+                ASSERT_TRUE(temp::valid());
             }
         }
         for (int job = 0; job < 2; ++job)
             for (int round = 0; round < 20; ++round)
                 for (int byte : {0, 999}) ASSERT_EQ(blocks[job][round][byte], job * 100 + round);
         EXPECT_EQ(temp::stats().used_bytes, 0u);
+    });
+}
+
+TEST(temp_state, a_scope_that_began_in_the_overflow_ends_there_after_a_switch) {
+    with_budget(64 * 1024, [] {
+        temp_state job(4096);
+        open_scope scope;
+        std::size_t used = 0;
+        {
+            const temp_state_scope uses(job);
+            static_cast<void>(temp::allocate(5000));
+            used = temp::stats().used_bytes;
+            scope.begin();
+            static_cast<void>(temp::allocate(200'000));
+        }
+        static_cast<void>(temp::allocate(100));
+        {
+            const temp_state_scope uses(job);
+            EXPECT_TRUE(temp::valid());
+            scope.end();
+            EXPECT_EQ(temp::stats().used_bytes, used);
+            EXPECT_TRUE(temp::valid());
+        }
+        EXPECT_EQ(temp::stats().used_bytes, 112u);
     });
 }
 
