@@ -3,6 +3,7 @@
 
 #include <tenure/lifetime/temp_state.hpp>
 
+#include <cstddef>
 #include <new>
 
 #include <tenure/base/check.hpp>
@@ -16,7 +17,7 @@ using detail::this_thread;
 using detail::thread_record;
 
 temp_state::temp_state(std::size_t budget_bytes) noexcept {
-    static_assert(sizeof(temp_stacks) <= space_bytes && alignof(temp_stacks) <= cache_line_bytes);
+    static_assert(sizeof(temp_stacks) <= space_bytes && alignof(temp_stacks) <= alignof(std::max_align_t));
     auto* const made = ::new (static_cast<void*>(space_)) temp_stacks;
     for (detail::temp_record* each : {&made->first_record, &made->second_record}) {
         each->wanted_budget_bytes = budget_bytes;

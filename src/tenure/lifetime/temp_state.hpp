@@ -59,7 +59,8 @@ private:
     [[nodiscard]] detail::temp_stacks& stacks() noexcept;
     [[nodiscard]] static temp_state* state_of(detail::temp_stacks& stacks) noexcept;
 
-    alignas(cache_line_bytes) unsigned char space_[space_bytes];
+    // No more than the default alignment: the frame of a coroutine has no other.
+    alignas(std::max_align_t) unsigned char space_[space_bytes];
 };
 
 /// Uses a temp_state until the end of the scope, then the one before. A scheduler opens it around the call that runs or
