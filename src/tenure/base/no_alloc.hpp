@@ -22,6 +22,7 @@
 #include <type_traits>
 
 #include <tenure/base/config.hpp>
+#include <tenure/base/hooks.hpp>
 #include <tenure/base/observed.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -101,7 +102,15 @@ struct unreported_allocation {
     constexpr explicit unreported_allocation(std::string_view, std::size_t = 0) noexcept {}
 };
 
-using caller_allocation = std::conditional_t<checks::caller, reported_allocation, unreported_allocation>;
+/// For functions that are called for every block.
+using promised_allocation = std::conditional_t<checks::caller, reported_allocation, unreported_allocation>;
+
+/// For slow functions, which also tell the hooks.
+class caller_allocation : promised_allocation, hooked_call {
+public:
+    TENURE_LOCAL explicit caller_allocation(std::string_view what, std::size_t bytes = 0) noexcept
+        : promised_allocation(what, bytes), hooked_call(what, bytes) {}
+};
 
 }
 

@@ -79,7 +79,15 @@ struct unreported_release {
     constexpr unreported_release(std::string_view, const void*) noexcept {}
 };
 
-using caller_release = std::conditional_t<checks::caller, reported_release, unreported_release>;
+/// For functions that are called for every block.
+using promised_release = std::conditional_t<checks::caller, reported_release, unreported_release>;
+
+/// For slow functions, which also tell the hooks.
+class caller_release : promised_release, hooked_call {
+public:
+    TENURE_LOCAL caller_release(std::string_view what, const void* block) noexcept
+        : promised_release(what, block), hooked_call(what, 0) {}
+};
 
 }
 

@@ -70,6 +70,8 @@ struct thread_tag {
     const std::uintptr_t* temp_cursor = nullptr;
     std::uintptr_t* tagged_from = nullptr; ///< Temp's bytes up to here are counted
     void (*count_temp)(std::uint16_t id) noexcept = nullptr;
+    /// Counts the second stack of Temp; nullptr while the thread has not used one.
+    void (*count_second)(std::uint16_t id) noexcept = nullptr;
     void (*heap_changed)(std::uint16_t now) noexcept = nullptr; ///< finds the cache and sets the memo
 };
 extern TENURE_API TENURE_THREAD_LOCAL thread_tag current_tag TENURE_TLS_MODEL;
@@ -84,6 +86,8 @@ TENURE_LOCAL inline void change_tag_of_lifetimes(thread_tag& thread, std::uint16
     if (before != 0 && cursor != *thread.tagged_from) [[unlikely]]
         thread.count_temp(before);
     *thread.tagged_from = cursor;
+    if (thread.count_second != nullptr) [[unlikely]]
+        thread.count_second(before);
 }
 
 TENURE_LOCAL inline void change_tag(std::uint16_t now) noexcept {

@@ -59,11 +59,12 @@ public:
     chunked_list(chunked_list&& other) noexcept
         : chunks_(std::exchange(other.chunks_, nullptr)), size_(std::exchange(other.size_, 0)),
           chunk_count_(std::exchange(other.chunk_count_, 0)), table_size_(std::exchange(other.table_size_, 0)),
-          held_(other.held_) {}
+          held_(other.held_), origin_(other.origin_) {}
     chunked_list& operator=(chunked_list&& other) noexcept {
         if (this == &other) return *this;
         reset();
         held_ = other.held_;
+        origin_ = other.origin_;
         chunks_ = std::exchange(other.chunks_, nullptr);
         size_ = std::exchange(other.size_, 0);
         chunk_count_ = std::exchange(other.chunk_count_, 0);
@@ -156,12 +157,14 @@ private:
         std::abort();
     }
     [[nodiscard]] bool add_chunk() noexcept {
+        if (checks::caller && held_ == lifetime::temp) chunks_ == nullptr ? restart_origin() : origin_.check_growth();
         if (chunk_count_ == table_size_ && !grow_table()) return false;
         void* const chunk = tenure::allocate(chunk_bytes, held_, chunk_alignment);
         if (chunk == nullptr) return false;
         chunks_[chunk_count_++] = static_cast<T*>(chunk);
         return true;
     }
+    void restart_origin() noexcept { origin_ = origin(temp{}); }
     [[nodiscard]] bool grow_table() noexcept {
         const std::size_t wanted = detail::max_of(first_table_size, table_size_ * 2);
         auto* const grown = static_cast<T**>(tenure::allocate(wanted * sizeof(T*), held_));
@@ -179,6 +182,13 @@ private:
     std::size_t chunk_count_ = 0;
     std::size_t table_size_ = 0;
     lifetime held_;
+    // The scope in which a list in Temp got its first chunk, in checked builds.
+    struct no_origin {
+        constexpr explicit no_origin(const temp&) noexcept {}
+        constexpr void check_growth() const noexcept {}
+    };
+    using origin = std::conditional_t<checks::caller, temp::container_origin, no_origin>;
+    [[no_unique_address]] origin origin_{temp{}};
 };
 
 /// A random-access iterator. It stays valid while the list lives and its element is not removed.

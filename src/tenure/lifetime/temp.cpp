@@ -10,6 +10,7 @@
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/frame_clock.hpp>
+#include <tenure/base/hooks.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/lifetime/detail/chunk_cache.hpp>
@@ -33,9 +34,13 @@ std::atomic<bool> told_of_frames{false};
 std::atomic<bool> told_of_refusal{false};
 std::atomic<bool> was_ever_reset{false};
 
+std::size_t budget_of(const temp_record& scratch) noexcept {
+    return scratch.wanted_budget_bytes != 0 ? scratch.wanted_budget_bytes : option_value(option::temp_budget_bytes);
+}
+
 /// Reserves the thread's range. Without one, Temp uses overflow chunks only.
 void open_range(temp_record& scratch) noexcept {
-    const std::size_t budget = option_value(option::temp_budget_bytes);
+    const std::size_t budget = budget_of(scratch);
     const std::size_t bytes = align_up(budget, platform::page_bytes());
     std::size_t committed = 0;
     void* range = detail::retained_ranges.take(bytes, committed);
@@ -67,8 +72,7 @@ bool commit_to(temp_record& scratch, std::uintptr_t end) noexcept {
 
 /// Whether a block that did not fit would have fitted in the budget, had the system provided its memory.
 bool is_refused(const temp_record& scratch, std::size_t size, std::size_t alignment) noexcept {
-    if (scratch.begin == 0)
-        return size + alignment <= option_value(option::temp_budget_bytes); // not even its addresses
+    if (scratch.begin == 0) return size + alignment <= budget_of(scratch); // not even its addresses
     return scratch.newest_chunk == nullptr && align_up(this_thread.temp_cursor, alignment) + size <= scratch.budget_end;
 }
 
@@ -98,6 +102,7 @@ void tell_of_frames(std::size_t budget_bytes, std::size_t block_bytes) noexcept 
 lifetime_chunk* acquire_from_malloc(std::size_t bytes) noexcept {
     void* const memory = std::aligned_alloc(cache_line_bytes, align_up(bytes, cache_line_bytes));
     if (memory == nullptr) return nullptr;
+    detail::note_block_begin(memory, bytes);
     auto* const chunk = new (memory) lifetime_chunk;
     chunk->bytes = bytes;
     return chunk;
@@ -130,6 +135,7 @@ void leave(temp_record& scratch) noexcept {
     if (chunk->source != nullptr) return detail::process_chunks.release(chunk);
     this_thread.temp_cursor = this_thread.temp_limit = this_thread.temp_floor = 0;
     if constexpr (checks::caller) platform::unpoison(chunk, chunk->bytes);
+    detail::note_block_end(chunk);
     std::free(chunk); // NOLINT: from acquire_from_malloc
 }
 
@@ -165,7 +171,7 @@ void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
     thread_record* const record = detail::record_of_this_thread();
     if (record == nullptr) return nullptr;
-    temp_record& scratch = record->scratch;
+    temp_record& scratch = *record->scratch;
     const bool passthrough = scratch.passthrough;
     const std::size_t size = rounded(bytes);
     if (!passthrough) {
@@ -200,7 +206,7 @@ void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
 void temp::leave_chunk() noexcept {
     thread_record& record = *this_thread.record;
     detail::count_tagged_temp(record, detail::current_tag.id);
-    leave(record.scratch);
+    leave(*record.scratch);
 }
 
 namespace {
@@ -220,7 +226,7 @@ bool is_alive(const temp_record& scratch, const void* block) noexcept {
 bool temp::deallocate_checked(void* block) noexcept {
     const thread_record* const record = this_thread.record;
     const bool is_fine =
-        block == nullptr || (record != nullptr && (record->scratch.passthrough || is_alive(record->scratch, block)));
+        block == nullptr || (record != nullptr && (record->scratch->passthrough || is_alive(*record->scratch, block)));
     if (!is_fine) {
         report_misuse("a pointer freed as Temp is not in this thread's Temp, or was freed before", block,
                       "Free Temp memory on the thread that allocated it, before its scope, reset or frame ends, or not "
@@ -230,22 +236,35 @@ bool temp::deallocate_checked(void* block) noexcept {
 }
 
 void temp::rewind_checked(void* block, std::size_t bytes) noexcept {
-    if (!deallocate_checked(block) || block == nullptr || this_thread.record->scratch.passthrough) return;
+    if (!deallocate_checked(block) || block == nullptr || this_thread.record->scratch->passthrough) return;
     if (bytes > max_object_bytes - rounding_bytes) return;
     if (address_of(block) + rounded(bytes) != this_thread.temp_cursor) return;
     set_cursor(address_of(block));
     if (this_thread.temp_cursor == this_thread.temp_floor) leave_chunk();
 }
 
+std::uint32_t detail::scope_depth(bool is_second) noexcept {
+    const thread_record* const record = this_thread.record;
+    if (record == nullptr) return 0;
+    return is_second ? record->stacks().second_record.open_scopes : record->stacks().first_record.open_scopes;
+}
+
+void detail::report_inner_growth() noexcept {
+    report_misuse("a container over Temp grows inside a temp_scope that began after the container was made", nullptr,
+                  "The end of the scope frees the new memory, and the container keeps using it. Let a function with "
+                  "scratch memory take it from the other stack (scratch_scope, lifetime/scratch.hpp), reserve the "
+                  "container's memory before the scope, or make the container inside it.");
+}
+
 std::uint32_t temp_scope::open() noexcept {
     thread_record* const record = detail::record_of_this_thread();
-    return record != nullptr ? ++record->scratch.open_scopes : 0;
+    return record != nullptr ? ++record->scratch->open_scopes : 0;
 }
 
 /// Whether this scope is the newest open one. It counts as closed afterwards in either case.
 bool temp_scope::close(std::uint32_t depth) noexcept {
     if (depth == 0 || this_thread.record == nullptr) return true;
-    std::uint32_t& open_scopes = this_thread.record->scratch.open_scopes;
+    std::uint32_t& open_scopes = this_thread.record->scratch->open_scopes;
     if (open_scopes == depth) {
         --open_scopes;
         return true;
@@ -259,7 +278,7 @@ bool temp_scope::close(std::uint32_t depth) noexcept {
 void temp_scope::rewind_slow(std::uintptr_t cursor, std::uint64_t chunk) noexcept {
     thread_record* const record = this_thread.record;
     if (record == nullptr) return;
-    temp_record& scratch = record->scratch;
+    temp_record& scratch = *record->scratch;
     detail::count_tagged_temp(*record, detail::current_tag.id);
     while (scratch.newest_chunk != nullptr && scratch.newest_chunk->number > chunk) leave(scratch);
     // A free inside the scope may have left the chunk in which the scope began. What the scope allocated below that
@@ -273,30 +292,43 @@ void temp_scope::rewind_slow(std::uintptr_t cursor, std::uint64_t chunk) noexcep
     scratch.tagged_from = cursor;
 }
 
-void temp::reset() noexcept {
-    thread_record* const record = this_thread.record;
-    if (record == nullptr) return;
-    temp_record& scratch = record->scratch;
-    if constexpr (checks::structures) check_invariant(valid(), "Temp", record);
+namespace {
+
+/// Empties the stack whose position is in the thread-local words.
+void empty(thread_record& record) noexcept {
+    temp_record& scratch = *record.scratch;
     if constexpr (checks::caller) {
         if (scratch.open_scopes != 0) {
             report_misuse("Temp was emptied inside a temp_scope", nullptr,
                           "Call reset_temp() and next_frame() outside every temp_scope.");
         }
     }
-    if (!was_ever_reset.load(std::memory_order_relaxed)) was_ever_reset.store(true, std::memory_order_relaxed);
-    if (detail::current_tag.id != 0) detail::count_tagged_temp(*record, detail::current_tag.id);
+    if (detail::current_tag.id != 0) detail::count_tagged_temp(record, detail::current_tag.id);
     while (scratch.newest_chunk != nullptr) leave(scratch);
     if (scratch.begin == 0) return;
     set_cursor(scratch.begin);
     scratch.tagged_from = scratch.begin;
 }
 
+}
+
+void temp::reset() noexcept {
+    thread_record* const record = this_thread.record;
+    if (record == nullptr) return;
+    if constexpr (checks::structures) check_invariant(valid(), "Temp", record);
+    if (!was_ever_reset.load(std::memory_order_relaxed)) was_ever_reset.store(true, std::memory_order_relaxed);
+    empty(*record);
+    if (is_in_use(record->stacks().second_record)) {
+        const detail::on_second_stack second(*record);
+        empty(*record);
+    }
+}
+
 bool temp::warm_up(std::size_t bytes) noexcept {
     thread_record* const record = detail::record_of_this_thread();
     if (record == nullptr) return false;
-    if (record->scratch.passthrough) return true;
-    temp_record& scratch = record->scratch;
+    if (record->scratch->passthrough) return true;
+    temp_record& scratch = *record->scratch;
     if (scratch.begin == 0 && scratch.newest_chunk == nullptr) open_range(scratch);
     if (scratch.begin == 0 || scratch.newest_chunk != nullptr) return false;
     const std::uintptr_t cursor = this_thread.temp_cursor;
@@ -307,8 +339,8 @@ bool temp::warm_up(std::size_t bytes) noexcept {
 
 std::size_t temp::trim() noexcept {
     thread_record* const record = this_thread.record;
-    if (record == nullptr || record->scratch.begin == 0) return 0;
-    temp_record& scratch = record->scratch;
+    if (record == nullptr || record->scratch->begin == 0) return 0;
+    temp_record& scratch = *record->scratch;
     const lifetime_chunk* oldest = scratch.newest_chunk;
     while (oldest != nullptr && oldest->next != nullptr) oldest = oldest->next;
     const std::uintptr_t cursor = oldest != nullptr ? oldest->cursor_below : this_thread.temp_cursor;
@@ -326,7 +358,7 @@ std::size_t temp::trim() noexcept {
 bool temp::owns(const void* pointer) noexcept {
     const thread_record* const record = this_thread.record;
     if (record == nullptr) return false;
-    const temp_record& scratch = record->scratch;
+    const temp_record& scratch = *record->scratch;
     for (const lifetime_chunk* chunk = scratch.newest_chunk; chunk != nullptr; chunk = chunk->next) {
         if (chunk->contains(pointer)) return true;
     }
@@ -336,7 +368,7 @@ bool temp::owns(const void* pointer) noexcept {
 bool temp::valid() noexcept {
     const thread_record* const record = this_thread.record;
     if (record == nullptr) return this_thread.temp_cursor == 0 && this_thread.temp_limit == 0;
-    const temp_record& scratch = record->scratch;
+    const temp_record& scratch = *record->scratch;
     std::uintptr_t cursor = this_thread.temp_cursor;
     std::size_t overflow_bytes = 0;
     const std::uint64_t newest = scratch.newest_chunk != nullptr ? scratch.newest_chunk->number : 0;
@@ -354,7 +386,7 @@ bool temp::valid() noexcept {
 temp_stats temp::stats() noexcept {
     const thread_record* const record = this_thread.record;
     if (record == nullptr) return {};
-    const temp_record& scratch = record->scratch;
+    const temp_record& scratch = *record->scratch;
     temp_stats answer = scratch.seen;
     answer.committed_bytes = scratch.committed_end - scratch.begin;
     std::uintptr_t cursor = this_thread.temp_cursor;
@@ -366,20 +398,36 @@ temp_stats temp::stats() noexcept {
     return answer;
 }
 
-void detail::count_tagged_temp(thread_record& record, std::uint16_t id) noexcept {
-    const std::uintptr_t cursor = this_thread.temp_cursor;
-    std::uintptr_t& from = record.scratch.tagged_from;
-    if (id != 0 && id < max_tags && cursor > from) tagged_bytes[id].fetch_add(cursor - from, std::memory_order_relaxed);
+namespace {
+
+void count_tagged(temp_record& stack, std::uintptr_t cursor, std::uint16_t id) noexcept {
+    std::uintptr_t& from = stack.tagged_from;
+    if (id != 0 && id < detail::max_tags && cursor > from)
+        tagged_bytes[id].fetch_add(cursor - from, std::memory_order_relaxed);
     from = cursor;
+}
+
+}
+
+void detail::count_tagged_temp(thread_record& record, std::uint16_t id) noexcept {
+    count_tagged(*record.scratch, this_thread.temp_cursor, id);
+}
+
+void detail::count_second_stack(std::uint16_t id) noexcept {
+    temp_stacks& stacks = this_thread.record->stacks();
+    if (is_in_use(stacks.second_record)) count_tagged(stacks.second_record, stacks.second.cursor, id);
+}
+
+void detail::count_tagged_stacks(thread_record& record, std::uint16_t id) noexcept {
+    count_tagged(*record.scratch, this_thread.temp_cursor, id);
+    count_second_stack(id);
 }
 
 std::uint64_t detail::tagged_temp_bytes(std::uint16_t id) noexcept {
     return id < max_tags ? tagged_bytes[id].load(std::memory_order_relaxed) : 0;
 }
 
-void detail::release_temp(thread_record& record) noexcept {
-    temp_record& scratch = record.scratch;
-    count_tagged_temp(record, current_tag.id);
+void detail::release_stack(temp_record& scratch) noexcept {
     while (scratch.newest_chunk != nullptr) leave(scratch);
     if (scratch.begin != 0) {
         if constexpr (checks::caller)
@@ -388,6 +436,7 @@ void detail::release_temp(thread_record& record) noexcept {
         if (!retained_ranges.keep(scratch.begin, scratch.reserved_bytes, scratch.committed_end))
             platform::unreserve(pointer_at(scratch.begin), scratch.reserved_bytes);
     }
+    scratch.begin = scratch.committed_end = scratch.budget_end = scratch.tagged_from = 0;
     this_thread.temp_cursor = this_thread.temp_limit = this_thread.temp_floor = 0;
     this_thread.temp_chunk = 0;
 }

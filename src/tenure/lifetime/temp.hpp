@@ -33,6 +33,12 @@
 
 namespace tenure::inline TENURE_ABI {
 
+namespace detail {
+/// The number of open scopes on a stack of the calling thread; counted in checked builds.
+[[nodiscard]] TENURE_API std::uint32_t scope_depth(bool is_second) noexcept;
+TENURE_API TENURE_COLD void report_inner_growth() noexcept;
+}
+
 /// Figures of the calling thread's Temp.
 struct temp_stats {
     std::size_t budget_bytes = 0;        ///< reserved as one range
@@ -117,6 +123,9 @@ public:
 
     [[nodiscard]] TENURE_API static temp_stats stats() noexcept;
 
+    /// See stl_allocator: in checked builds a container remembers the scope in which it was made.
+    class container_origin;
+
 private:
     [[nodiscard]] TENURE_API static void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
     /// Returns   whether the block is allocated in the calling thread's Temp; reports it if not.
@@ -161,6 +170,7 @@ public:
     }
 
 private:
+    friend class scratch_scope;
     [[nodiscard]] TENURE_API static std::uint32_t open() noexcept;
     TENURE_API static bool close(std::uint32_t depth) noexcept;
     TENURE_API static void rewind_slow(std::uintptr_t cursor, std::uint64_t chunk) noexcept;
@@ -168,6 +178,30 @@ private:
     std::uintptr_t cursor_;
     std::uint64_t chunk_;
     std::uint32_t depth_ = 0; // nesting depth, counted in checked builds
+};
+
+namespace detail {
+
+/// In checked builds: the scope in which a container over Temp was made. Its growth inside a later scope would end with
+/// that scope, while the container lives on.
+class temp_origin {
+public:
+    explicit temp_origin(bool is_second) noexcept : depth_(scope_depth(is_second)), is_second_(is_second) {}
+    void check_growth() const noexcept {
+        if (scope_depth(is_second_) > depth_) [[unlikely]]
+            report_inner_growth();
+    }
+
+private:
+    std::uint32_t depth_;
+    bool is_second_;
+};
+
+}
+
+class temp::container_origin : public detail::temp_origin {
+public:
+    explicit container_origin(const temp&) noexcept : temp_origin(false) {}
 };
 
 inline void* temp::allocate(std::size_t bytes, std::size_t alignment) noexcept {

@@ -114,7 +114,7 @@ void for_each_pool(Visit&& visit) {
 }
 
 void* detail::allocate_small(std::size_t bytes, std::size_t alignment) noexcept {
-    [[maybe_unused]] const caller_allocation allocation("of a small_object", bytes);
+    [[maybe_unused]] const promised_allocation allocation("of a small_object", bytes);
     if (is_small(bytes, alignment)) {
         shared_block_pool* const pool = pool_of(index_of_size(bytes));
         return pool != nullptr ? pool->allocate() : nullptr;
@@ -127,7 +127,7 @@ void* detail::allocate_small(std::size_t bytes, std::size_t alignment) noexcept 
 
 void detail::deallocate_small(void* block, std::size_t bytes, std::size_t alignment) noexcept {
     if (block == nullptr) return;
-    [[maybe_unused]] const caller_release release("a small_object", block);
+    [[maybe_unused]] const promised_release release("a small_object", block);
     if (is_small(bytes, alignment)) {
         // Without a pool there is no block of it, but for nullptr.
         if (shared_block_pool* const pool = pool_of(index_of_size(bytes)); pool != nullptr) pool->deallocate(block);
@@ -138,7 +138,7 @@ void detail::deallocate_small(void* block, std::size_t bytes, std::size_t alignm
 
 void detail::deallocate_small_unsized(void* block) noexcept {
     if (block == nullptr) return;
-    [[maybe_unused]] const caller_release release("a small_object", block);
+    [[maybe_unused]] const promised_release release("a small_object", block);
     bool found = false;
     for_each_pool([&](shared_block_pool& pool) {
         if (found || !pool.owns(block)) return;

@@ -7,6 +7,8 @@
 #include <tenure/tenure.h>
 #include <tenure/tenure_text.h>
 
+int use_engine(void);
+
 static int failures = 0;
 
 static void check(int holds, const char* what) {
@@ -70,6 +72,7 @@ static void play(void) {
 
 int main(void) {
     play();
+    check(use_engine() == 0, "tenure_engine.h does what engine.c expects");
     check(tn_abi_version() == TN_ABI_VERSION, "the library is the header's");
     check(tn_check_level() == 0, "the library has no checks");
 
