@@ -48,6 +48,7 @@ shared_block_pool::shared_block_pool(std::size_t bytes, std::size_t alignment, b
 shared_block_pool::~shared_block_pool() {
     fork_.delist();
     platform::unregister_slot(slot_);
+    blocks_.noted_ = nullptr; // it is destroyed before the blocks
     caches_.for_each([](pool_cache& cache) { detail::free_cache(&cache); });
 }
 
@@ -181,7 +182,7 @@ void shared_block_pool::retire(pool_cache& cache) noexcept {
 }
 
 void shared_block_pool::clear() noexcept {
-    const platform::lock_guard lock(mutex_);
+    const reporting_lock lock(*this);
     caches_.for_each([](pool_cache& cache) { cache.count.store(0, std::memory_order_relaxed); });
     stash_count_ = 0;
     blocks_.clear();
