@@ -97,11 +97,13 @@ TEST_F(lifetimes, impossible_requests_are_refused) {
     EXPECT_EQ(tenure::allocate(1, lifetime::persistent, 3), nullptr);
     const support::heard_reports heard;
     EXPECT_EQ(tenure::allocate(1, lifetime::temp_job, 48), nullptr);
-    EXPECT_EQ(tenure::allocate(1, lifetime::temp_job, 0), nullptr);
-    EXPECT_EQ(tenure::allocate(1, lifetime::temp, 24), nullptr);
-    EXPECT_EQ(heard.count(tenure::report_kind::misuse), tenure::checks::caller ? 3u : 0u);
-    const bool is_named = heard.last().find("Temp was asked for a block with an alignment of 24") != std::string::npos;
-    EXPECT_EQ(is_named, tenure::checks::caller);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), tenure::checks::caller ? 1u : 0u);
+    if constexpr (tenure::checks::caller) { // which plain builds do not look at in their inline paths
+        EXPECT_EQ(tenure::allocate(1, lifetime::temp_job, 0), nullptr);
+        EXPECT_EQ(tenure::allocate(1, lifetime::temp, 24), nullptr);
+        EXPECT_EQ(heard.count(tenure::report_kind::misuse), 3u);
+        EXPECT_NE(heard.last().find("Temp was asked for a block with an alignment of 24"), std::string::npos);
+    }
 }
 
 TEST_F(lifetimes, only_the_end_of_a_frame_counts_one) {
