@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include <tenure/base/at_fork.hpp>
+#include <tenure/base/check.hpp>
 #include <tenure/base/host.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -67,6 +68,11 @@ std::atomic<std::uint16_t>& entry_for(std::string_view name, std::uint16_t& foun
     }
 }
 
+}
+
+void detail::report_tag_scope_of_other_thread() noexcept {
+    report_misuse("a tag_scope ended on another thread than it began on", nullptr,
+                  "End each scope on its thread: the other thread keeps the tag, and this thread's tag is unchanged.");
 }
 
 void detail::lock_tags() noexcept {

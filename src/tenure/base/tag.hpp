@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include <tenure/base/config.hpp>
 
@@ -90,6 +91,20 @@ TENURE_LOCAL inline void change_tag_of_lifetimes(thread_tag& thread, std::uint16
         thread.count_second(before);
 }
 
+/// The thread on which a scope began; known in checked builds only.
+struct known_thread {
+    const void* address;
+    [[nodiscard]] bool is(const void* thread) const noexcept { return address == thread; }
+};
+struct any_thread {
+    constexpr explicit any_thread(const void*) noexcept {}
+    [[nodiscard]] static constexpr bool is(const void*) noexcept { return true; }
+};
+using scope_thread = std::conditional_t<checks::caller, known_thread, any_thread>;
+
+/// Reports a tag_scope that ended on another thread.
+TENURE_API TENURE_COLD void report_tag_scope_of_other_thread() noexcept;
+
 TENURE_LOCAL inline void change_tag(std::uint16_t now) noexcept {
     thread_tag& thread = current_tag;
     change_tag_of_lifetimes(thread, now);
@@ -106,16 +121,23 @@ TENURE_LOCAL inline void change_tag(std::uint16_t now) noexcept {
 /// The calling thread's tag.
 [[nodiscard]] TENURE_LOCAL inline tag current_tag() noexcept { return tag::from_id(detail::current_tag.id); }
 
-/// Sets the calling thread's tag until the end of the scope. Scopes nest.
+/// Sets the calling thread's tag until the end of the scope. Scopes nest. A scope ends on the thread where it began;
+/// checked builds report another thread, and leave the tags of both as they are.
 class [[nodiscard]] tag_scope {
 public:
     [[nodiscard]] TENURE_LOCAL explicit tag_scope(tag owner) noexcept
-        : before_(detail::current_tag.id),
+        : before_(detail::current_tag.id), thread_{&detail::current_tag},
           cache_before_(detail::current_tag.heap_cache != nullptr ? *detail::current_tag.heap_cache : nullptr) {
         detail::change_tag(owner.id());
     }
     [[nodiscard]] TENURE_LOCAL explicit tag_scope(std::string_view name) noexcept : tag_scope(tag::named(name)) {}
     TENURE_LOCAL ~tag_scope() {
+        if constexpr (checks::caller) {
+            if (!thread_.is(&detail::current_tag)) {
+                detail::report_tag_scope_of_other_thread();
+                return;
+            }
+        }
         detail::thread_tag& thread = detail::current_tag;
         if (thread.heap_cache == nullptr || cache_before_ == nullptr) [[unlikely]] {
             detail::change_tag(before_);
@@ -129,6 +151,7 @@ public:
 
 private:
     std::uint16_t before_;
+    [[no_unique_address]] detail::scope_thread thread_;
     void* cache_before_; // of the heap; nullptr if the thread had none
 };
 

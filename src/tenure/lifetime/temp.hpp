@@ -11,7 +11,8 @@
 ///                The ranges of the first two threads are reserved when the program starts (about 12 us, 8 MiB of
 ///                addresses, 8 KiB of memory), so that their first blocks need no system call.
 /// Cost           allocate O(1): an add and a compare. Rewind O(1); O(chunks) after an overflow.
-/// Overhead       no header. Sizes are rounded up to 16 bytes. Frees in reverse order therefore rewind block by block,
+/// Overhead       no header (checked builds: 32 bytes around each block). Sizes are rounded up to 16 bytes. Frees in
+/// reverse order therefore rewind block by block,
 ///                up to the first gap that a larger alignment left.
 /// Threads        each thread has its own; other threads may read the memory while its scope lasts.
 /// Fork           usable in the child. Temp memory of the parent's other threads stays readable and is not released.
@@ -54,6 +55,8 @@ class temp {
 public:
     /// Sizes are rounded up to this, and blocks start at multiples of it.
     static constexpr std::size_t rounding_bytes = default_alignment;
+    /// Around each block, in checked builds: 16 bytes in front and at least 16 behind it. They count as used.
+    static constexpr std::size_t guard_bytes = checks::caller ? 32 : 0;
 
     /// Zero bytes count as one.
     /// Requires  `alignment` is a power of two.
@@ -141,7 +144,10 @@ private:
 /// Do not call reset() or next_frame() inside a scope.
 ///
 /// A block from before the scope may be freed inside it. If that block was the first of an overflow chunk, later
-/// allocations of this scope stay until the enclosing scope, reset or frame ends.
+/// allocations of this scope stay until the enclosing scope, reset or frame ends. In checked builds such a free only
+/// checks the block; its memory is reused after the enclosing scope, reset or frame ends.
+///
+/// Ends       on the thread where it began; checked builds report another thread.
 class [[nodiscard]] temp_scope {
 public:
     [[nodiscard]] TENURE_LOCAL temp_scope() noexcept;
@@ -172,12 +178,12 @@ public:
 private:
     friend class scratch_scope;
     [[nodiscard]] TENURE_API static std::uint32_t open() noexcept;
-    TENURE_API static bool close(std::uint32_t depth) noexcept;
+    TENURE_API static bool close(std::uint32_t opened) noexcept;
     TENURE_API static void rewind_slow(std::uintptr_t cursor, std::uint64_t chunk) noexcept;
 
     std::uintptr_t cursor_;
     std::uint64_t chunk_;
-    std::uint32_t depth_ = 0; // nesting depth, counted in checked builds
+    std::uint32_t depth_ = 0; // in checked builds: nesting depth and thread
 };
 
 namespace detail {

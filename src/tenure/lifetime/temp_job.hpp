@@ -11,7 +11,7 @@
 /// Cost           allocate O(1): one add, one compare, three stores. deallocate O(1): two loads and one store.
 /// Overhead       8 bytes in front of each block for size, owner tag and frame; blocks start at multiples of 16. One
 ///                state byte per 16 bytes. A block above 16 KiB takes a chunk of 64 KiB, 128 KiB and so on. Checked
-///                builds: 64 bytes in front of each block, with the stack of the allocation.
+///                builds: 80 bytes in front of each block, with the stack of the allocation, and 16 behind it.
 /// Threads        any may allocate and free, also after the allocating thread has ended. The fast paths take no lock.
 /// Fork           usable in the child. Blocks of the parent's other threads stay allocated there: the child can free
 ///                them, and its frames age and report them. This includes the block, at most one per thread, that
@@ -102,7 +102,7 @@ constexpr std::size_t job_states_offset = cache_line_bytes;
 class temp_job {
 public:
     /// Bytes in front of each block.
-    static constexpr std::size_t prefix_bytes = checks::caller ? 64 : sizeof(detail::temp_job_header);
+    static constexpr std::size_t prefix_bytes = checks::caller ? 80 : sizeof(detail::temp_job_header);
 
     /// Zero bytes count as one.
     /// Requires  `alignment` is a power of two.

@@ -11,7 +11,8 @@
 ///                A segment is addresses; its memory is touched as its blocks are used.
 /// Cost           allocate O(1), deallocate O(1) amortised: the free that ends a row of n neighbouring frees writes
 ///                n / 64 words. clear O(segments), and resets a bit per block. trim reads a bit per block.
-/// Overhead       no header. One bit per block, and one per 64 blocks, stored apart from the blocks.
+/// Overhead       no header. One bit per block, and one per 64 blocks, stored apart from the blocks. Checked builds: at
+///                least 16 bytes between blocks.
 /// Threads        one thread at a time; for several threads see pool/shared_block_pool.hpp.
 /// Fork           usable in the child, unless another thread was using it at the time of the fork.
 /// When full      acquires another segment; returns nullptr if that fails and leaves the pool unchanged.
@@ -69,7 +70,7 @@ public:
 
     /// The allocator concept's form. Returns nullptr when a block would be too small or not aligned enough.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
-        return bytes <= layout_.stride_bytes && alignment <= alignment_ ? allocate() : nullptr;
+        return bytes <= block_bytes() && alignment <= alignment_ ? allocate() : nullptr;
     }
     void deallocate(void* block, std::size_t, std::size_t) noexcept { deallocate(block); }
 
@@ -86,7 +87,10 @@ public:
 
     /// The number of allocated blocks. Cost      O(1).
     [[nodiscard]] std::size_t size() const noexcept;
-    [[nodiscard]] std::size_t block_bytes() const noexcept { return layout_.stride_bytes; }
+    [[nodiscard]] std::size_t block_bytes() const noexcept {
+        if constexpr (checks::caller) return layout_.stride_bytes - guard_bytes_;
+        return layout_.stride_bytes;
+    }
 
     /// peak_bytes is the maximum that was ever allocated or ready for allocation. Cost      O(segments).
     [[nodiscard]] allocator_stats stats() const noexcept;
@@ -123,6 +127,9 @@ private:
     void deallocate_slow(std::uintptr_t before, void* block) noexcept;
     void deallocate_passthrough(void* block) noexcept;
     void deallocate_checked(void* block) noexcept;
+    [[nodiscard]] bool is_end_whole(std::uintptr_t block) noexcept;
+    void look_in_front(detail::segment* home, std::size_t index) noexcept;
+    void check_living() noexcept;
     void deallocate_strided(void* block, std::size_t stride) noexcept;
     void mark_one(const void* block) noexcept;
     void mark_run(std::uintptr_t begin, std::uintptr_t end) noexcept;
@@ -162,6 +169,7 @@ private:
     block_source& source_;
     detail::passthrough_blocks passthrough_blocks_;
     bool passthrough_;
+    std::uint32_t guard_bytes_ = 0; // between blocks, in checked builds: part of the stride
 
     void note_misuse(std::string_view what, const void* at, std::string_view advice) noexcept;
     detail::misuse_log* noted_ = nullptr; // set by a shared pool, which reports misuse after it releases its lock

@@ -52,6 +52,7 @@ shared_pool_core::shared_pool_core(std::size_t bytes, std::size_t alignment, blo
 shared_pool_core::~shared_pool_core() {
     fork_.delist();
     platform::unregister_slot(slot_);
+    blocks_.noted_ = nullptr; // it is destroyed before the blocks
     caches_.for_each([](pool_cache& cache) { free_cache(&cache); });
 }
 
@@ -203,7 +204,7 @@ void shared_pool_core::retire(pool_cache& cache) noexcept {
 }
 
 void shared_pool_core::clear() noexcept {
-    const platform::lock_guard lock(mutex_);
+    const reporting_lock lock(*this);
     caches_.for_each([](pool_cache& cache) { cache.count.store(0, std::memory_order_relaxed); });
     stash_count_ = 0;
     blocks_.clear();
