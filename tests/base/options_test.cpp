@@ -94,6 +94,12 @@ TEST(options, parts_are_named_with_commas_between) {
         EXPECT_TRUE(is_refused(option::passthrough, text)) << text;
 }
 
+TEST(options, all_and_none_are_refused_beside_names_and_no_name_for_mitigations) {
+    for (const char* const text : {"all,none", "none,heap", "heap,all"})
+        EXPECT_TRUE(is_refused(option::passthrough, text)) << text;
+    EXPECT_TRUE(is_refused(option::heap_mitigations, "")) << "an empty variable turns no mitigation off";
+}
+
 TEST(options, the_names_of_the_parts_in_the_help_all_parse) {
     std::uint64_t together = 0;
     for (const char* name : {"arena", "temp", "temp_job", "pool", "small_object", "heap", "affinity"}) {

@@ -4,6 +4,7 @@
 #include <tenure/base/budget_source.hpp>
 
 #include <algorithm>
+#include <atomic>
 
 namespace tenure::inline TENURE_ABI {
 

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
+#include <atomic>
+
 #include <tenure/base/hooks.hpp>
 
 #include <tenure/base/options.hpp>

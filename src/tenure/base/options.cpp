@@ -112,12 +112,13 @@ constexpr std::array<named_bit, 11> mitigation_names{{{"double_free", mitigation
 bool parse_set(std::span<const named_bit> names, std::uint64_t all, std::string_view text,
                std::uint64_t& value) noexcept {
     std::uint64_t found = 0;
+    const std::string_view whole = text;
     while (!text.empty()) {
         const std::size_t comma = text.find(',');
         const std::string_view word{text.data(), std::min(comma, text.size())};
-        text.remove_prefix(std::min(word.size() + 1, text.size())); // substr() would link libstdc++'s throws
-        bool known = word == "none" || word == "all";
-        if (word == "all") found = all;
+        text.remove_prefix(std::min(word.size() + 1, text.size()));      // substr() would link libstdc++'s throws
+        bool known = word == whole && (word == "none" || word == "all"); // beside other names they contradict them
+        if (known && word == "all") found = all;
         for (const named_bit& candidate : names) {
             if (candidate.name != word) continue;
             found |= candidate.bit;
@@ -288,7 +289,8 @@ std::span<const option_info, option_count> option_table() noexcept { return tabl
 
 bool parse_option(const option_info& info, std::string_view text, std::uint64_t& value) noexcept {
     if (info.form == option_form::parts) return parse_set(part_names, all_parts, text, value);
-    if (info.form == option_form::mitigations) return parse_set(mitigation_names, all_mitigations, text, value);
+    if (info.form == option_form::mitigations)
+        return !text.empty() && parse_set(mitigation_names, all_mitigations, text, value);
     if (info.form == option_form::report && parse_report(text, value)) return true;
     std::uint64_t number = 0;
     const char* const end = text.data() + text.size();

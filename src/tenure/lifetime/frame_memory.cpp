@@ -4,6 +4,7 @@
 #include <tenure/lifetime/frame_memory.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 #include <utility>
 
@@ -77,7 +78,7 @@ void* frame_memory::allocate_slow(std::size_t bytes, std::size_t alignment) noex
         mine.frame.store(now, std::memory_order_release);
         recycle(mine);
     }
-    std::atomic<chunk*>& current = mine.current[stripe_of_this_thread()];
+    detail::atomic<chunk*>& current = mine.current[stripe_of_this_thread()];
     chunk* const present = current.load(std::memory_order_relaxed);
     const bool is_large = bytes > chunk_bytes_ / 4;
     if (!is_large && present != nullptr) {
@@ -96,7 +97,7 @@ void* frame_memory::allocate_slow(std::size_t bytes, std::size_t alignment) noex
 
 /// Frees all chunks of a buffer. Requires  the mutex, or no other thread.
 void frame_memory::recycle(buffer& which) noexcept {
-    for (std::atomic<chunk*>& each : which.current) each.store(nullptr, std::memory_order_relaxed);
+    for (detail::atomic<chunk*>& each : which.current) each.store(nullptr, std::memory_order_relaxed);
     while (which.first != nullptr) {
         chunk* const each = std::exchange(which.first, which.first->next);
         if constexpr (checks::caller) {

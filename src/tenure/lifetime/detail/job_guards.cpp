@@ -4,6 +4,7 @@
 #include <tenure/lifetime/detail/job_guards.hpp>
 
 #include <algorithm>
+#include <atomic>
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/host.hpp>
