@@ -14,8 +14,8 @@
 namespace {
 
 TEST(capi_engine, scratch_comes_from_the_stack_that_the_results_are_not_on) {
-    tn_temp_marker marker;
-    tn_temp_mark(&marker);
+    tn_temp_scope scope;
+    tn_temp_begin(&scope);
     auto* const result = static_cast<char*>(tn_temp_stack_allocate(TN_TEMP_FIRST, 100, 0));
     tn_scratch_scope outer;
     EXPECT_EQ(tn_scratch_begin(&outer, TN_TEMP_FIRST), TN_TEMP_SECOND);
@@ -29,7 +29,7 @@ TEST(capi_engine, scratch_comes_from_the_stack_that_the_results_are_not_on) {
     EXPECT_STREQ(result, "kept");
     EXPECT_EQ(tn_temp_stack_allocate(TN_TEMP_SECOND, 100, 0), scratch);
     EXPECT_EQ(tn_temp_stack_allocate(TN_TEMP_FIRST, 1, 3), nullptr);
-    tn_temp_rewind(&marker);
+    tn_temp_end(&scope);
     tn_reset_temp();
 }
 
@@ -114,10 +114,10 @@ TEST(capi_engine, a_budget_tells_and_refuses) {
         into.name.assign(event->name.data, event->name.length);
     };
     ASSERT_EQ(tn_set_budget(tag, 4u << 20, 2u << 20, hear, &heard), TN_OK);
-    const std::uint32_t before = tn_tag_push(tag);
+    const std::uint32_t before = tn_tag_begin(tag);
     void* const first = tn_malloc(3u << 20);
     void* const second = tn_malloc(3u << 20);
-    tn_tag_pop(before);
+    tn_tag_end(before);
     EXPECT_NE(first, nullptr);
     EXPECT_EQ(second, nullptr);
     EXPECT_EQ(heard.thresholds, 1);

@@ -34,11 +34,11 @@ int use_engine(void);
 int use_engine(void) {
     int failures = 0;
     size_t count = 0;
-    tn_temp_marker marker;
-    tn_temp_mark(&marker);
+    tn_temp_scope scope;
+    tn_temp_begin(&scope);
     size_t* const words = find_words("two stacks are enough", &count, TN_TEMP_FIRST);
     failures += words == NULL || count != 4 || words[3] != 15;
-    tn_temp_rewind(&marker);
+    tn_temp_end(&scope);
 
     tn_handle_pool* const monsters = tn_handle_pool_create(sizeof(monster), 0, 1000);
     void* place = NULL;
