@@ -59,7 +59,7 @@ TEST(scratch, a_scope_frees_its_stack_and_leaves_the_other) {
             EXPECT_FALSE(temp_stack::second().owns(kept));
             std::memset(temp::allocate(100), 1, 100);
         }
-        EXPECT_EQ(temp::stats().used_bytes, 224u);
+        EXPECT_EQ(temp::stats().used_bytes, 224 + 2 * temp::guard_bytes);
         EXPECT_EQ(temp_stack::second().stats().used_bytes, 0u);
         EXPECT_EQ(temp_stack::second().allocate(100), in_scope);
         EXPECT_TRUE(temp_stack::second().valid());
@@ -134,7 +134,7 @@ TEST(scratch, impossible_requests_are_refused_and_change_nothing) {
         EXPECT_EQ(stack.allocate(SIZE_MAX), nullptr);
         EXPECT_EQ(stack.allocate(PTRDIFF_MAX), nullptr);
         EXPECT_EQ(stack.allocate(1, std::size_t{1} << 63), nullptr);
-        EXPECT_EQ(stack.allocate(1), static_cast<unsigned char*>(first) + 16);
+        EXPECT_EQ(stack.allocate(1), static_cast<unsigned char*>(first) + 16 + temp::guard_bytes);
     });
 }
 
@@ -147,7 +147,7 @@ TEST(scratch, both_stacks_count_for_the_tag) {
             static_cast<void>(temp::allocate(320));
         }
         static_cast<void>(temp_stack::second().allocate(16));
-        EXPECT_EQ(tenure::usage_of(owner).temp_bytes, 480u);
+        EXPECT_EQ(tenure::usage_of(owner).temp_bytes, 480 + 2 * temp::guard_bytes);
     });
 }
 

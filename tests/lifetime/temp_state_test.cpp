@@ -48,11 +48,12 @@ TEST(temp_state, a_scope_ends_on_another_thread_and_leaves_that_threads_temp_alo
             EXPECT_TRUE(temp::owns(block));
             EXPECT_EQ(block[999], 7);
             scope.end();
-            EXPECT_EQ(temp::stats().used_bytes, 16u);
-            EXPECT_EQ(temp::allocate(1), block);
+            EXPECT_EQ(temp::stats().used_bytes, 16 + temp::guard_bytes);
+            // A scope of checked builds begins with a gap, which its end returns, too.
+            if constexpr (!tenure::checks::caller) EXPECT_EQ(temp::allocate(1), block);
         }
         EXPECT_FALSE(temp::owns(block));
-        EXPECT_EQ(temp::allocate(16), static_cast<unsigned char*>(own) + 112);
+        EXPECT_EQ(temp::allocate(16), static_cast<unsigned char*>(own) + 112 + temp::guard_bytes);
         EXPECT_TRUE(temp::valid());
     });
 }
@@ -97,7 +98,7 @@ TEST(temp_state, a_scope_that_began_in_the_overflow_ends_there_after_a_switch) {
             EXPECT_EQ(temp::stats().used_bytes, used);
             EXPECT_TRUE(temp::valid());
         }
-        EXPECT_EQ(temp::stats().used_bytes, 112u);
+        EXPECT_EQ(temp::stats().used_bytes, 112 + temp::guard_bytes);
     });
 }
 
@@ -115,7 +116,7 @@ TEST(temp_state, the_second_stack_moves_too) {
         EXPECT_FALSE(tenure::temp_stack::second().owns(block));
         const temp_state_scope uses(job);
         EXPECT_TRUE(tenure::temp_stack::second().owns(block));
-        EXPECT_EQ(tenure::temp_stack::second().stats().used_bytes, 112u);
+        EXPECT_EQ(tenure::temp_stack::second().stats().used_bytes, 112 + temp::guard_bytes);
     });
 }
 
@@ -156,7 +157,7 @@ TEST(temp_state, bytes_under_a_tag_are_counted_once) {
             const temp_state_scope uses(job);
             static_cast<void>(temp::allocate(160));
         }
-        EXPECT_EQ(tenure::usage_of(owner).temp_bytes, 192u);
+        EXPECT_EQ(tenure::usage_of(owner).temp_bytes, 192 + 2 * temp::guard_bytes);
     });
 }
 
@@ -172,7 +173,7 @@ TEST(temp_state, a_thread_that_ends_while_it_uses_one_leaves_its_blocks) {
         const temp_state_scope uses(job);
         EXPECT_TRUE(temp::owns(block));
         EXPECT_EQ(block[99], 3);
-        EXPECT_EQ(temp::stats().used_bytes, 112u);
+        EXPECT_EQ(temp::stats().used_bytes, 112 + temp::guard_bytes);
     });
 }
 

@@ -91,14 +91,14 @@ block_pool::block_pool(block_pool&& other) noexcept
       segment_count_(other.segment_count_), allocated_(other.allocated_), peak_allocated_(other.peak_allocated_),
       alignment_(other.alignment_), wanted_segment_bytes_(other.wanted_segment_bytes_), source_(other.source_),
       passthrough_blocks_(std::move(other.passthrough_blocks_)), passthrough_(other.passthrough_),
-      noted_(other.noted_) {
+      guard_bytes_(other.guard_bytes_), noted_(other.noted_) {
     if constexpr (checks::caller) {
         for (segment* each = first_; each != nullptr; each = each->next)
             each->canary ^= address_of(this) ^ address_of(&other);
     }
     // The other pool forgets its segments.
     const bool was_possible = layout_.stride_bytes != 0;
-    ::new (&other) block_pool(was_possible ? layout_.stride_bytes : 0, alignment_, wanted_segment_bytes_, source_);
+    ::new (&other) block_pool(was_possible ? block_bytes() : 0, alignment_, wanted_segment_bytes_, source_);
 }
 
 block_pool& block_pool::operator=(block_pool&& other) noexcept {
