@@ -34,6 +34,7 @@ template<class Order>
 /// An atomic variable of up to eight bytes, always without a lock.
 template<class T>
 class atomic {
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): a pointer is a value here
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 8 && (sizeof(T) & (sizeof(T) - 1)) == 0);
 
 public:
@@ -113,6 +114,7 @@ private:
         return number == __ATOMIC_RELEASE ? __ATOMIC_RELAXED : number == __ATOMIC_ACQ_REL ? __ATOMIC_ACQUIRE : number;
     }
 
+    // NOLINTNEXTLINE(bugprone-sizeof-expression): a pointer is a value here
     alignas(sizeof(T)) T value_;
 };
 
