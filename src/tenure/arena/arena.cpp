@@ -49,6 +49,7 @@ arena::arena(std::size_t first_chunk_bytes, block_source& source) noexcept
     : source_(source), next_bytes_(std::max(first_chunk_bytes, min_chunk_bytes)),
       passthrough_(passthrough_enabled(part::arena)) {}
 
+// NOLINTNEXTLINE(performance-move-constructor-init): all members are copied, and the other is made anew
 arena::arena(arena&& other) noexcept : arena(static_cast<const arena&>(other)) {
     ::new (&other) arena(next_bytes_, source_); // forgets the chunks
 }

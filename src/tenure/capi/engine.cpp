@@ -33,6 +33,7 @@ struct tn_frame_memory {
 
 namespace {
 
+// NOLINTNEXTLINE(misc-redundant-expression): two types of one name
 static_assert(sizeof(scratch_scope) <= sizeof(tn_scratch_scope) && alignof(scratch_scope) <= alignof(tn_scratch_scope));
 
 [[nodiscard]] temp_stack& stack_of(tn_temp_stack stack) noexcept {

@@ -32,7 +32,7 @@ TENURE_API bool set_budget(tag owner, const budget& limits) noexcept;
 
 namespace detail {
 /// Whether the tag's budget allows the request; tells the handler. Call it without a lock.
-[[nodiscard]] bool budget_allows(std::uint16_t tag, std::size_t bytes) noexcept;
+[[nodiscard]] bool budget_allows(std::uint16_t id, std::size_t bytes) noexcept;
 }
 
 }

@@ -43,6 +43,7 @@ offset_allocator::offset_allocator(std::uint64_t capacity, block_source& source)
 }
 
 offset_allocator::offset_allocator(offset_allocator&& other) noexcept
+    // NOLINTNEXTLINE(performance-move-constructor-init): all members are copied, and the other is made anew
     : offset_allocator(static_cast<const offset_allocator&>(other)) {
     ::new (&other) offset_allocator(capacity_, source_); // forgets the records
 }

@@ -136,7 +136,7 @@ private:
 }
 
 /// Returns a stack's memory. Requires  its position is in the thread-local words.
-void release_stack(temp_record& stack) noexcept;
+void release_stack(temp_record& scratch) noexcept;
 /// Returns the memory of both. Requires  no thread uses them.
 void release_stacks(temp_stacks& stacks) noexcept;
 
