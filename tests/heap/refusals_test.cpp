@@ -13,7 +13,8 @@ constexpr std::uint64_t second = 1'000'000'000;
 
 TEST(refusals, wait_twice_as_long_each_time_up_to_a_minute) {
     refusals tested;
-    for (const std::uint64_t seconds : {1, 2, 4, 8, 16, 32, 64, 64}) EXPECT_EQ(tested.next_wait_ns(), seconds * second);
+    for (const std::uint64_t seconds : {1U, 2U, 4U, 8U, 16U, 32U, 64U, 64U})
+        EXPECT_EQ(tested.next_wait_ns(), seconds * second);
 }
 
 TEST(refusals, have_no_last_attempt) {
