@@ -29,7 +29,7 @@ bool from_a_static_buffer() {
 bool counted() {
     tenure::counting_source source(tenure::page_source::process());
     {
-        tenure::arena scratch(source, 256 * 1024);
+        tenure::arena scratch(256 * 1024, source);
         for (int index = 0; index < 1000; ++index) {
             if (scratch.allocate(100) == nullptr) return false;
         }

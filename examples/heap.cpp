@@ -4,6 +4,7 @@
 // Memory that stays allocated until it is freed: single objects, growing arrays, and a separate heap for a subsystem.
 
 #include <cstdio>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -25,9 +26,10 @@ struct settings {
 int main() {
     // Objects and arrays on the process heap. Out of memory returns nullptr and throws nothing.
     const tenure::unique<settings> chosen{tenure::make<settings>(3)};
-    auto* const heights = tenure::make_array<float>(1'000'000); // zeroed; pages are untouched until you write
-    if (chosen == nullptr || heights == nullptr) return 1;
-    tenure::destroy_array(heights, 1'000'000);
+    // Zeroed; its pages are untouched until you write to them.
+    const std::span<float> heights = tenure::make_array<float>(1'000'000);
+    if (chosen == nullptr || heights.empty()) return 1;
+    tenure::destroy_array(heights);
 
     // A separate heap for a level, with a limit. It can be measured, enumerated and cleared as a whole.
     tenure::heap level({.name = "level", .limit_bytes = std::size_t{512} << 20});

@@ -45,9 +45,10 @@ struct node {
 bool owning_pointers() {
     tenure::pool<node> nodes;
     tenure::arena scratch;
-    const auto from_pool = tenure::make_unique_in_pool(nodes, 7);
+    const auto from_pool = tenure::make_unique_in(nodes, 7);
     const auto from_arena = tenure::make_unique_in<node>(scratch, 8);
-    return from_pool != nullptr && from_arena != nullptr && nodes.size() == 1;
+    const auto many = tenure::make_unique_in<int[]>(tenure::temp_job{}, 100); // zeros; any thread may free them
+    return from_pool != nullptr && from_arena != nullptr && many != nullptr && nodes.size() == 1;
 }
 
 }

@@ -11,7 +11,7 @@
 namespace {
 
 void* path_of_one_monster() {
-    static const tenure::tag owner = tenure::tag::named("path finding"); // looked up once
+    static const tenure::tag owner("path finding"); // looked up once
     const tenure::tag_scope scope(owner);
     return tenure::allocate(2000, tenure::lifetime::temp_job);
 }

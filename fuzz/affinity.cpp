@@ -4,6 +4,7 @@
 // An affinity group with any options, over a source that sometimes fails: any sequence of operations keeps every object
 // intact and apart from the others, and every figure correct. The model is a map of the allocated objects.
 
+#include <algorithm>
 #include <map>
 #include <thread>
 

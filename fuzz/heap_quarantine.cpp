@@ -13,6 +13,7 @@
 #include <tenure/heap/detail/checked/quarantine.hpp>
 #include <tenure/heap/heap.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <iterator>

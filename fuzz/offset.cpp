@@ -4,6 +4,7 @@
 // An offset allocator of any capacity, with records from a source that sometimes fails: every range that fits is
 // allocated, no ranges overlap, and every figure is exact. The model is a map of the allocated ranges.
 
+#include <algorithm>
 #include <map>
 
 #include <tenure/base/counting_source.hpp>

@@ -8,6 +8,7 @@
 
 #include <locale.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <climits>

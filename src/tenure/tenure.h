@@ -14,8 +14,9 @@
  *  - Structures that may grow start with their own size, which the caller sets (`info.size = sizeof info`): options,
  *    statistics, descriptions and sources. The library reads and writes only the fields that both sides know. A missing
  *    size is misuse: options without a size are rejected, and output structures are not filled in. Structures without a
- *    field `size`, such as tn_handle, tn_arena and tn_text, keep their layout as long as TN_ABI_VERSION does not
- * change.
+ *    field `size`, such as tn_handle and tn_arena, keep their layout as long as TN_ABI_VERSION does not change.
+ *  - Names are those of C++ with the prefix tn_. What begins ends (tn_temp_begin, tn_temp_end), what is created is
+ *    destroyed (tn_pool_create, tn_pool_destroy), and what is allocated is deallocated; tn_malloc and tn_free are C's.
  *  - Text is UTF-8 with a length and is not null-terminated. Text that the library returns stays valid until the
  *    process ends.
  *  - Any thread may call any function unless its comment says otherwise. Some objects serve one thread at a time.
@@ -138,17 +139,17 @@ TN_API void tn_reset_temp(void);
  */
 TN_API uint32_t tn_warm_up(size_t bytes, tn_lifetime held);
 
-/** A position in the calling thread's Temp, saved by tn_temp_mark. */
-typedef struct tn_temp_marker {
+/** A scope of the calling thread's Temp: filled in by tn_temp_begin, passed to tn_temp_end. */
+typedef struct tn_temp_scope {
     uint64_t cursor;
     uint64_t region;
     uint64_t depth; /**< nesting depth, counted in checked builds */
-} tn_temp_marker;
+} tn_temp_scope;
 
-/** Starts a Temp scope. Scopes nest; end them in reverse order. */
-TN_API void tn_temp_mark(tn_temp_marker* marker);
-/** Ends a scope: frees all Temp memory that the thread allocated since the mark. Call once for each marker. */
-TN_API void tn_temp_rewind(const tn_temp_marker* marker);
+/** Begins a Temp scope. Scopes nest; end them in reverse order. */
+TN_API void tn_temp_begin(tn_temp_scope* scope);
+/** Ends a scope: frees all Temp memory that the thread allocated since its begin. Call once for each begin. */
+TN_API void tn_temp_end(const tn_temp_scope* scope);
 
 /** Figures of the calling thread's Temp, in bytes and counts. */
 typedef struct tn_temp_stats {
@@ -172,7 +173,7 @@ TN_API void tn_temp_get_stats(tn_temp_stats* stats);
  */
 
 /** Allocates from the calling thread's cache, 16-byte aligned. Returns NULL when the cache cannot serve the request. */
-TN_API void* tn_try_alloc(size_t bytes);
+TN_API void* tn_try_malloc(size_t bytes);
 /** Frees a block into the calling thread's cache. Returns not zero on success. NULL is not allowed. */
 TN_API uint32_t tn_try_free(void* block);
 
@@ -188,7 +189,6 @@ typedef struct tn_block_source {
     /** Releases a whole block. `bytes` is the size passed to acquire. */
     void (*release)(void* context, void* block, size_t bytes);
 } tn_block_source;
-
 /** Figures of one allocator. */
 typedef struct tn_allocator_stats {
     uint32_t size;
@@ -203,7 +203,6 @@ typedef struct tn_allocator_stats {
 /* ------------------------------------------------------------------------------------------------------ heaps */
 
 typedef struct tn_heap tn_heap;
-
 /** Heap configuration. Zero in a field selects the default. */
 typedef struct tn_heap_options {
     uint32_t size;
@@ -241,7 +240,6 @@ typedef struct tn_arena {
     uint64_t cursor; /**< address of the next block */
     uint64_t limit;  /**< end of the current chunk */
 } tn_arena;
-
 /** A position in an arena, saved by tn_arena_mark. */
 typedef struct tn_arena_marker {
     void* chunk;
@@ -269,7 +267,6 @@ TN_API void tn_arena_get_stats(const tn_arena* arena, tn_allocator_stats* stats)
 /* ------------------------------------------------------------------------------------------------------ pools */
 
 typedef struct tn_pool tn_pool; /**< blocks of one size, for one thread */
-
 /**
  * Creates a pool. Size and alignment are at most 256 MiB, and the size is at least 1. Returns NULL when out of memory
  * or when an argument is out of range. `source` may be NULL.
@@ -284,7 +281,6 @@ TN_API size_t tn_pool_size(const tn_pool* pool);
 TN_API void tn_pool_get_stats(const tn_pool* pool, tn_allocator_stats* stats);
 
 typedef struct tn_shared_pool tn_shared_pool; /**< blocks of one size, for any thread */
-
 TN_API tn_shared_pool* tn_shared_pool_create(size_t bytes, size_t alignment, const tn_block_source* source);
 TN_API void tn_shared_pool_destroy(tn_shared_pool* pool);
 TN_API void* tn_shared_pool_allocate(tn_shared_pool* pool);
@@ -297,7 +293,8 @@ TN_API void tn_shared_pool_get_stats(const tn_shared_pool* pool, tn_allocator_st
 
 /* -------------------------------------------------------------------------------------------- affinity groups */
 
-typedef struct tn_affinity tn_affinity; /**< keeps objects that are visited together close together in memory */
+typedef struct tn_affinity_group
+    tn_affinity_group; /**< keeps objects that are visited together close together in memory */
 
 /** Affinity group configuration. Zero in a field selects the default; see also tn_affinity_configure. */
 typedef struct tn_affinity_options {
@@ -318,10 +315,9 @@ typedef struct tn_affinity_options {
  * Creates a group. `options` may be NULL. Returns NULL when out of memory, when an option is out of range, or when any
  * thread may use the group but only one may use its source.
  */
-TN_API tn_affinity* tn_affinity_create(const tn_affinity_options* options);
-/** NULL is allowed. A ready-made group is misuse: the report ends the program, or the group stays if a handler returns.
- */
-TN_API void tn_affinity_destroy(tn_affinity* group);
+TN_API tn_affinity_group* tn_affinity_create(const tn_affinity_options* options);
+/** NULL is allowed. A ready-made group is misuse: it is reported, and stays if a handler returns. */
+TN_API void tn_affinity_destroy(tn_affinity_group* group);
 
 /** The ready-made groups of the process, which C++ calls `affinities`. Any thread may use them. */
 typedef uint32_t tn_ready_made;
@@ -331,7 +327,7 @@ typedef uint32_t tn_ready_made;
 #define TN_AFFINITY_PHYSICS 3u /**< objects of a physics engine; at multiples of 16 */
 
 /** A ready-made group: always the same one, created by its first use. NULL for any other number. */
-TN_API tn_affinity* tn_affinity_ready_made(tn_ready_made which);
+TN_API tn_affinity_group* tn_affinity_ready_made(tn_ready_made which);
 /**
  * Configures a group anew, before its first object; no other thread may use it meanwhile. `options` may be NULL. The
  * group keeps its name, and a group for any thread remains one. Zero in `alignment` or `block_bytes` keeps what it was
@@ -339,31 +335,29 @@ TN_API tn_affinity* tn_affinity_ready_made(tn_ready_made which);
  * when an option is out of range, `size` was not set, or the source does not serve the group's threads, and
  * TN_STILL_HELD when the group has an object or a block (tn_affinity_trim releases empty blocks).
  */
-TN_API tn_status tn_affinity_configure(tn_affinity* group, const tn_affinity_options* options);
+TN_API tn_status tn_affinity_configure(tn_affinity_group* group, const tn_affinity_options* options);
 /** Returns 1 if every free must pass the size, because of `sizes_required` or TENURE_AFFINITY_SIZE_REQUIRED; else 0. */
-TN_API uint32_t tn_affinity_sizes_required(const tn_affinity* group);
-TN_API void* tn_affinity_allocate(tn_affinity* group, size_t bytes, size_t alignment);
+TN_API uint32_t tn_affinity_sizes_required(const tn_affinity_group* group);
+TN_API void* tn_affinity_allocate(tn_affinity_group* group, size_t bytes, size_t alignment);
 /** Frees an object. Not if tn_affinity_sizes_required(group): use tn_affinity_deallocate_sized. */
-TN_API void tn_affinity_deallocate(tn_affinity* group, void* object);
-TN_API void tn_affinity_deallocate_sized(tn_affinity* group, void* object, size_t bytes, size_t alignment);
-TN_API void tn_affinity_clear(tn_affinity* group);
-TN_API size_t tn_affinity_trim(tn_affinity* group);
-TN_API void tn_affinity_get_stats(const tn_affinity* group, tn_allocator_stats* stats);
+TN_API void tn_affinity_deallocate(tn_affinity_group* group, void* object);
+TN_API void tn_affinity_deallocate_sized(tn_affinity_group* group, void* object, size_t bytes, size_t alignment);
+TN_API void tn_affinity_clear(tn_affinity_group* group);
+TN_API size_t tn_affinity_trim(tn_affinity_group* group);
+TN_API void tn_affinity_get_stats(const tn_affinity_group* group, tn_allocator_stats* stats);
 
 /* ---------------------------------------------------------------------------------------------------- offsets */
 
 /**
  * Address ranges you manage yourself (GPU buffers, files). One thread at a time; functions that take a `const
- * tn_offsets*` may run in several threads at once while no other function runs.
+ * tn_offset_allocator*` may run in several threads at once while no other function runs.
  */
-typedef struct tn_offsets tn_offsets;
-
+typedef struct tn_offset_allocator tn_offset_allocator;
 typedef struct tn_offset_range {
     uint64_t offset;
     uint32_t id; /**< UINT32_MAX: empty range */
     uint32_t reserved;
 } tn_offset_range;
-
 typedef struct tn_offset_usage {
     uint32_t size;
     uint32_t reserved;
@@ -377,24 +371,24 @@ typedef struct tn_offset_usage {
 } tn_offset_usage;
 
 /** Creates an allocator for offsets from 0 to `capacity`, at most 2^62, in a unit of your choice. */
-TN_API tn_offsets* tn_offset_create(uint64_t capacity);
-TN_API void tn_offset_destroy(tn_offsets* offsets);
+TN_API tn_offset_allocator* tn_offset_create(uint64_t capacity);
+TN_API void tn_offset_destroy(tn_offset_allocator* offsets);
 /** Allocates a range. A size or an alignment of zero counts as one. */
-TN_API tn_status tn_offset_allocate(tn_offsets* offsets, uint64_t size, uint64_t alignment, tn_offset_range* range);
-TN_API void tn_offset_deallocate(tn_offsets* offsets, tn_offset_range range);
+TN_API tn_status tn_offset_allocate(tn_offset_allocator* offsets, uint64_t size, uint64_t alignment,
+                                    tn_offset_range* range);
+TN_API void tn_offset_deallocate(tn_offset_allocator* offsets, tn_offset_range range);
 /** Frees a range after `frames` more frames have ended, at most 63. */
-TN_API void tn_offset_deallocate_after(tn_offsets* offsets, tn_offset_range range, uint32_t frames);
+TN_API void tn_offset_deallocate_after(tn_offset_allocator* offsets, tn_offset_range range, uint32_t frames);
 /** Frees the ranges whose frame has ended, and returns their number. Also completes earlier deallocations. */
-TN_API uint64_t tn_offset_collect(tn_offsets* offsets);
-TN_API tn_status tn_offset_grow(tn_offsets* offsets, uint64_t capacity);
-TN_API tn_status tn_offset_shrink(tn_offsets* offsets, uint64_t capacity);
-TN_API void tn_offset_clear(tn_offsets* offsets);
-TN_API uint64_t tn_offset_size_of(const tn_offsets* offsets, tn_offset_range range);
-TN_API void tn_offset_get_usage(const tn_offsets* offsets, tn_offset_usage* usage);
+TN_API uint64_t tn_offset_collect(tn_offset_allocator* offsets);
+TN_API tn_status tn_offset_grow(tn_offset_allocator* offsets, uint64_t capacity);
+TN_API tn_status tn_offset_shrink(tn_offset_allocator* offsets, uint64_t capacity);
+TN_API void tn_offset_clear(tn_offset_allocator* offsets);
+TN_API uint64_t tn_offset_size_of(const tn_offset_allocator* offsets, tn_offset_range range);
+TN_API void tn_offset_get_usage(const tn_offset_allocator* offsets, tn_offset_usage* usage);
 /** Calls `visit` for every range, lowest offset first. `visit` must not change the offsets. */
-TN_API void tn_offset_walk(const tn_offsets* offsets,
-                           void (*visit)(void* context, uint64_t offset, uint64_t size, uint32_t is_free),
-                           void* context);
+typedef void (*tn_offset_visitor)(void* context, uint64_t offset, uint64_t size, uint32_t is_free);
+TN_API void tn_offset_walk(const tn_offset_allocator* offsets, tn_offset_visitor visit, void* context);
 
 /* ---------------------------------------------------------------------------------------------------- handles */
 
@@ -406,6 +400,7 @@ typedef struct tn_handle {
     uint32_t generation;
 } tn_handle;
 
+typedef uint32_t tn_handle_flags;
 #define TN_HANDLE_UNWRITTEN 0u  /**< the memory is uninitialized */
 #define TN_HANDLE_ZEROED 1u     /**< the memory is all zero */
 #define TN_HANDLE_HUGE_PAGES 2u /**< ask the system for 2 MiB pages; combines with the others */
@@ -414,7 +409,7 @@ typedef struct tn_handle {
  * Allocates from the process heap and creates a handle. `kind` names the memory in listings, which show up to 128 bytes
  * of it. The table stores the pointer, so the text must stay valid. NULL means "memory".
  */
-TN_API tn_status tn_handle_allocate(size_t bytes, size_t alignment, uint32_t flags, const char* kind,
+TN_API tn_status tn_handle_allocate(size_t bytes, size_t alignment, tn_handle_flags flags, const char* kind,
                                     tn_handle* handle);
 /**
  * Maps a file and creates a handle, so that the memory can exceed the machine's RAM. A NULL `path` uses an unnamed file
@@ -424,13 +419,14 @@ TN_API tn_status tn_handle_allocate(size_t bytes, size_t alignment, uint32_t fla
  */
 TN_API tn_status tn_handle_map_file(const char* path, uint64_t bytes, const char* kind, tn_handle* handle);
 /** Creates a handle for the caller's memory. `release` may be NULL; it gets the pointer and size passed here. */
-TN_API tn_status tn_handle_add(void* pointer, uint64_t bytes, void (*release)(void* pointer, size_t bytes),
-                               const char* kind, tn_handle* handle);
+typedef void (*tn_handle_releaser)(void* pointer, size_t bytes);
+TN_API tn_status tn_handle_add(void* pointer, uint64_t bytes, tn_handle_releaser release, const char* kind,
+                               tn_handle* handle);
 TN_API uint32_t tn_handle_is_live(const tn_handle* handle);
 TN_API tn_status tn_handle_acquire(const tn_handle* handle);
 TN_API tn_status tn_handle_release(const tn_handle* handle);
 /** Frees the memory; every copy becomes stale. If it is held, returns TN_STILL_HELD and the count in `holders`. */
-TN_API tn_status tn_handle_free(const tn_handle* handle, uint32_t* holders);
+TN_API tn_status tn_handle_deallocate(const tn_handle* handle, uint32_t* holders);
 TN_API uint32_t tn_handle_holders(const tn_handle* handle);
 
 /** A live handle in a listing. The library sets `size` here: do not read fields beyond it. */
@@ -441,12 +437,13 @@ typedef struct tn_handle_info {
     uint64_t age_ns;
     const char* kind;
     uint32_t holders;
-    uint32_t tag;       /**< owner tag of the thread that created it */
+    uint32_t tag;       /**< tn_tag of the thread that created it */
     void* const* stack; /**< return addresses, with option handle_stack_frames */
     uint64_t stack_count;
 } tn_handle_info;
 /** Calls `visit` for every live handle. */
-TN_API void tn_handle_for_each(void (*visit)(void* context, const tn_handle_info* info), void* context);
+typedef void (*tn_handle_visitor)(void* context, const tn_handle_info* info);
+TN_API void tn_handle_for_each(tn_handle_visitor visit, void* context);
 
 typedef struct tn_handle_usage {
     uint32_t size;
@@ -461,15 +458,16 @@ TN_API void tn_handle_get_usage(tn_handle_usage* usage);
 
 /* ------------------------------------------------------------------------------------------------------- tags */
 
+typedef uint32_t tn_tag; /**< an owner name; zero: no tag */
 /** Finds or registers an owner name. Returns zero for an empty name, and a shared tag when there are too many names. */
-TN_API uint32_t tn_tag_named(const char* name, size_t length);
-TN_API void tn_tag_name(uint32_t tag, tn_text* name);
+TN_API tn_tag tn_tag_named(const char* name, size_t length);
+TN_API void tn_tag_name(tn_tag tag, tn_text* name);
 /**
- * Assigns the calling thread's following allocations to `tag`. Returns the previous tag, for tn_tag_pop(). Both
+ * Assigns the calling thread's following allocations to `tag`. Returns the previous tag, for tn_tag_end(). Both
  * functions treat an unknown number as zero, which means no tag.
  */
-TN_API uint32_t tn_tag_push(uint32_t tag);
-TN_API void tn_tag_pop(uint32_t before);
+TN_API tn_tag tn_tag_begin(tn_tag tag);
+TN_API void tn_tag_end(tn_tag before);
 /** Number of tags. Tags are numbered from 1 to this number. */
 TN_API uint32_t tn_tag_count(void);
 
@@ -482,7 +480,7 @@ typedef struct tn_tag_usage {
     uint64_t temp_job_bytes;
     uint64_t temp_bytes; /**< total ever allocated from Temp */
 } tn_tag_usage;
-TN_API void tn_tag_get_usage(uint32_t tag, tn_tag_usage* usage);
+TN_API void tn_tag_get_usage(tn_tag tag, tn_tag_usage* usage);
 
 /* -------------------------------------------------------------------------------- promises, regions and marks */
 
@@ -514,8 +512,7 @@ TN_API uint32_t tn_no_alloc_is_active(void);
  */
 TN_API void tn_no_wait_begin(void);
 TN_API void tn_no_wait_end(void);
-/** Not zero while a free or a lock by the calling thread would break a promise. tn_no_alloc_is_active() is then, too.
- */
+/** Not zero while a free or a lock would break a promise of the thread. tn_no_alloc_is_active() is then, too. */
 TN_API uint32_t tn_no_wait_is_active(void);
 
 /**
@@ -558,6 +555,7 @@ typedef struct tn_stats {
 } tn_stats;
 TN_API void tn_get_stats(tn_stats* stats);
 
+typedef uint32_t tn_option_origin;
 #define TN_ORIGIN_BUILT_IN 0u
 #define TN_ORIGIN_ENVIRONMENT 1u
 #define TN_ORIGIN_PROGRAM 2u
@@ -580,13 +578,14 @@ TN_API tn_status tn_option_get(const char* name, size_t length, uint64_t* value)
 /** Sets an option from text as in the environment: "64M", "all". Parts that already read it keep the old value. */
 TN_API tn_status tn_option_set(const char* name, size_t length, const char* value, size_t value_length);
 
+typedef uint32_t tn_report_kind;
 #define TN_REPORT_MISUSE 0u
 #define TN_REPORT_INVARIANT 1u
 #define TN_REPORT_LEAK 2u
 #define TN_REPORT_NOTICE 3u
 
 /** Receives a report, on any thread. It must not allocate from the part that reports. */
-typedef void (*tn_report_handler)(void* context, uint32_t kind, const char* text, size_t length);
+typedef void (*tn_report_handler)(void* context, tn_report_kind kind, const char* text, size_t length);
 /**
  * Installs a report handler. NULL restores the default, which writes to standard error and aborts the process for
  * misuse and broken invariants. Keep alive what the former handler uses: another thread may still be running it.

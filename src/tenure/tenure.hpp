@@ -4,6 +4,10 @@
 
 /// \file
 /// All C++ headers in one include, except vector maths, which is a separate target: buffer/vector_maths.hpp.
+///
+/// Compile time   0.4 s for each file that includes it, most of it for <memory> and <memory_resource>. The header of
+/// one
+///                part takes at most 0.15 s.
 
 #include <tenure/adapt/resource_adaptor.hpp>
 #include <tenure/adapt/stl_allocator.hpp>
@@ -13,9 +17,11 @@
 #include <tenure/arena/arena.hpp>
 #include <tenure/base/allocator.hpp>
 #include <tenure/base/block_source.hpp>
+#include <tenure/base/budget_source.hpp>
 #include <tenure/base/check.hpp>
 #include <tenure/base/counting_source.hpp>
 #include <tenure/base/failing_source.hpp>
+#include <tenure/base/hooks.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/no_wait.hpp>
 #include <tenure/base/options.hpp>
@@ -30,18 +36,24 @@
 #include <tenure/buffer/safe_array.hpp>
 #include <tenure/handle/handle_memory.hpp>
 #include <tenure/handle/handle_table.hpp>
+#include <tenure/heap/budget.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/heap/make.hpp>
 #include <tenure/lifetime/chunked_list.hpp>
+#include <tenure/lifetime/frame_memory.hpp>
 #include <tenure/lifetime/lifetime.hpp>
+#include <tenure/lifetime/scratch.hpp>
+#include <tenure/lifetime/temp_state.hpp>
 #include <tenure/offset/offset_allocator.hpp>
 #include <tenure/platform/file_source.hpp>
 #include <tenure/platform/page_source.hpp>
 #include <tenure/pool/block_pool.hpp>
+#include <tenure/pool/handle_pool.hpp>
 #include <tenure/pool/pool.hpp>
 #include <tenure/pool/shared_block_pool.hpp>
 #include <tenure/pool/shared_pool.hpp>
 #include <tenure/pool/small_object.hpp>
+#include <tenure/pool/stable_vector.hpp>
 #include <tenure/text/format.hpp>
 #include <tenure/text/format_printf.hpp>
 #include <tenure/text/paged_writer.hpp>

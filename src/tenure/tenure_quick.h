@@ -7,7 +7,7 @@
  * \file
  * The memory layout behind the fast paths, for languages in which a native call costs more than an allocation.
  *
- * A caller can use these structures to do the work of tn_try_alloc, tn_try_free, Temp's inline path and the handle
+ * A caller can use these structures to do the work of tn_try_malloc, tn_try_free, Temp's inline path and the handle
  * checks in its own code, as Tenure's .NET package does. Everyone else needs tenure.h only.
  *
  * The layout is not part of the stable C interface: it follows the heap and may change in any release, and

@@ -130,7 +130,7 @@ TEST_F(stl_allocators, a_container_that_is_refused_keeps_what_it_has) {
 
 TEST_F(stl_allocators, an_arena_whose_source_refuses_throws_into_the_container) {
     tenure::failing_source source(tenure::page_source::process(), 1);
-    tenure::arena scratch(source, 4096);
+    tenure::arena scratch(4096, source);
     std::vector<int, stl_allocator<int, tenure::arena>> numbers(scratch);
     int pushed = 0;
     try {

@@ -47,6 +47,13 @@ struct alignas(256) wide {
 };
 struct nothing {};
 
+struct counted_by_default {
+    static inline int alive = 0;
+    int value = 7;
+    counted_by_default() noexcept { ++alive; }
+    ~counted_by_default() { --alive; }
+};
+
 static_assert(sizeof(unique<int, tenure::temp_job>) == sizeof(void*));
 static_assert(sizeof(unique<std::string, tenure::temp>) == sizeof(void*));
 static_assert(sizeof(unique<int, tenure::arena>) == 2 * sizeof(void*));
@@ -247,6 +254,33 @@ TEST_F(uniques, the_newest_in_temp_or_an_arena_makes_room_again) {
     tenure::arena scratch;
     for (int count = 0; count < 1000; ++count) EXPECT_NE((make_unique_in<std::array<char, 10'000>>(scratch)), nullptr);
     EXPECT_EQ(scratch.stats().source_blocks, 1u);
+}
+
+TEST_F(uniques, an_array_knows_its_length_and_is_destroyed_as_a_whole) {
+    {
+        const auto all = make_unique_in<counted_by_default[]>(from_, 5);
+        ASSERT_NE(all, nullptr);
+        EXPECT_EQ(all.get_deleter().count(), 5u);
+        EXPECT_EQ(all[4].value, 7);
+        EXPECT_EQ(from_.live(), 1u);
+    }
+    EXPECT_EQ(counted_by_default::alive, 0);
+    EXPECT_EQ(from_.live(), 0u);
+    tenure::unique<std::string[]> nothing;
+    EXPECT_EQ(nothing.get_deleter().count(), 0u);
+    nothing = make_unique_in<std::string[]>(tenure::process_memory{}, 2);
+    EXPECT_EQ(nothing[1], "");
+    EXPECT_EQ(make_unique_in<int[]>(from_, SIZE_MAX / 2), nullptr);
+}
+
+TEST_F(uniques, an_allocator_without_state_may_be_a_temporary_object) {
+    const std::size_t living = tenure::temp_job::stats().live_count;
+    {
+        const auto one = make_unique_in<counted>(tenure::temp_job{}, 3);
+        EXPECT_EQ(one->value, 3);
+        EXPECT_EQ(tenure::temp_job::stats().live_count, living + 1);
+    }
+    EXPECT_EQ(tenure::temp_job::stats().live_count, living);
 }
 
 }

@@ -3,6 +3,7 @@
 
 #include <tenure/affinity/affinity_usage.hpp>
 
+#include <algorithm>
 #include <cctype>
 #include <map>
 #include <string>

@@ -22,7 +22,7 @@ protected:
 
     static void touch(void* block) { static_cast<volatile unsigned char*>(block)[0] = 1; }
 
-    arena scratch_{tenure::page_source::process(), 1024};
+    arena scratch_{1024, tenure::page_source::process()};
 };
 
 TEST_F(arena_death, a_marker_from_before_clear_is_reported) {

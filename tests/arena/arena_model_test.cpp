@@ -23,7 +23,7 @@ using tenure::arena;
 
 class arena_against_model {
 public:
-    explicit arena_against_model(std::size_t first_chunk_bytes) : scratch_(source_, first_chunk_bytes) {}
+    explicit arena_against_model(std::size_t first_chunk_bytes) : scratch_(first_chunk_bytes, source_) {}
 
     std::string run(const step& each) {
         switch (each.kind % 32) {

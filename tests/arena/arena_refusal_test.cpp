@@ -30,7 +30,7 @@ TEST(arena_refusal, a_refusal_at_the_nth_request_changes_nothing_for_each_n) {
     for (std::size_t allowed = 0; refused_once; ++allowed) {
         refused_once = false;
         tenure::failing_source failing(counted, allowed);
-        arena scratch(failing, 1024);
+        arena scratch(1024, failing);
         support::ledger ledger;
         for (std::size_t bytes : sizes) {
             const tenure::allocator_stats before = scratch.stats();
@@ -68,7 +68,7 @@ public:
 
 TEST(arena_refusal, when_a_grown_chunk_is_refused_one_that_is_just_enough_is_asked_for) {
     limited_source limited;
-    arena scratch(limited, 64 * 1024);
+    arena scratch(64 * 1024, limited);
     for (int count = 0; count < 100; ++count) ASSERT_NE(scratch.allocate(5000), nullptr);
     EXPECT_EQ(scratch.allocate(9000), nullptr);
     EXPECT_NE(scratch.allocate(8000), nullptr);
@@ -78,7 +78,7 @@ TEST(arena_refusal, when_a_grown_chunk_is_refused_one_that_is_just_enough_is_ask
 TEST(arena_refusal, a_chunk_that_is_not_aligned_goes_back_and_counts_as_refused) {
     support::careless_source source;
     const support::heard_reports heard;
-    arena scratch(source, 4096);
+    arena scratch(4096, source);
     EXPECT_EQ(scratch.allocate(100), nullptr);
     EXPECT_EQ(scratch.stats().source_blocks, 0u);
     EXPECT_EQ(source.live_blocks, 0u);

@@ -62,7 +62,7 @@ TEST_F(arenas, blocks_follow_one_another_without_rounding) {
 }
 
 TEST_F(arenas, any_alignment_is_served_also_beyond_a_chunk) {
-    arena scratch(source_, 1024);
+    arena scratch(1024, source_);
     for (std::size_t alignment = 1; alignment <= std::size_t{1} << 22; alignment *= 2) {
         static_cast<void>(scratch.allocate(1, 1));
         void* const block = scratch.allocate(10, alignment);
@@ -75,7 +75,7 @@ TEST_F(arenas, any_alignment_is_served_also_beyond_a_chunk) {
 }
 
 TEST_F(arenas, a_block_larger_than_a_chunk_gets_a_larger_chunk) {
-    arena scratch(source_, 1024);
+    arena scratch(1024, source_);
     for (std::size_t size : {1000u, 5000u, 100'000u, 20'000'000u}) {
         void* const block = scratch.allocate(size);
         ASSERT_NE(block, nullptr);
@@ -87,7 +87,7 @@ TEST_F(arenas, a_block_larger_than_a_chunk_gets_a_larger_chunk) {
 }
 
 TEST_F(arenas, chunks_grow_so_that_many_blocks_need_few_requests) {
-    arena scratch(source_, 1024);
+    arena scratch(1024, source_);
     for (int count = 0; count < 1'000'000; ++count) ASSERT_NE(scratch.allocate(64, 16), nullptr);
     EXPECT_LT(source_.requests(), 32u);
     EXPECT_LT(source_.live_bytes(), 64'000'000u + (16u << 20));
@@ -127,7 +127,7 @@ TEST_F(arenas, the_newest_block_is_taken_back_and_an_older_one_is_not) {
 }
 
 TEST_F(arenas, rewinding_drops_what_came_after_the_mark_across_chunks) {
-    arena scratch(source_, 1024);
+    arena scratch(1024, source_);
     auto* const kept = bytes(scratch.allocate(100, 1));
     std::memset(kept, 7, 100);
     const arena::marker here = scratch.mark();
@@ -167,7 +167,7 @@ TEST_F(arenas, the_same_work_again_after_clear_or_rewind_takes_nothing_new) {
 }
 
 TEST_F(arenas, trim_gives_back_the_chunks_that_hold_nothing_and_no_other) {
-    arena scratch(source_, 1024);
+    arena scratch(1024, source_);
     auto* const kept = bytes(scratch.allocate(100, 1));
     kept[0] = 9;
     const arena::marker here = scratch.mark();
@@ -190,7 +190,7 @@ TEST_F(arenas, trim_gives_back_the_chunks_that_hold_nothing_and_no_other) {
 }
 
 TEST_F(arenas, a_kept_chunk_that_is_too_small_stays_for_later) {
-    arena scratch(source_, 1024);
+    arena scratch(1024, source_);
     ASSERT_NE(scratch.allocate(500), nullptr);
     scratch.clear();
     ASSERT_NE(scratch.allocate(100'000), nullptr);
@@ -204,7 +204,7 @@ TEST_F(arenas, a_kept_chunk_that_is_too_small_stays_for_later) {
 }
 
 TEST_F(arenas, every_chunk_is_owned_and_its_neighbourhood_is_not) {
-    arena scratch(source_, 1024);
+    arena scratch(1024, source_);
     std::vector<unsigned char*> blocks;
     for (int count = 0; count < 200; ++count) blocks.push_back(bytes(scratch.allocate(500)));
     for (unsigned char* each : blocks) {
@@ -218,7 +218,7 @@ TEST_F(arenas, every_chunk_is_owned_and_its_neighbourhood_is_not) {
 }
 
 TEST_F(arenas, statistics_count_what_lies_before_the_cursor) {
-    arena scratch(source_, 4096);
+    arena scratch(4096, source_);
     static_cast<void>(scratch.allocate(100, 1));
     EXPECT_EQ(scratch.stats().live_bytes, 100u);
     const arena::marker here = scratch.mark();
@@ -233,7 +233,7 @@ TEST_F(arenas, statistics_count_what_lies_before_the_cursor) {
 TEST_F(arenas, a_large_chunk_is_not_touched_ahead) {
     if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer's own memory is counted too";
     constexpr std::size_t mebibyte = std::size_t{1} << 20;
-    arena scratch(source_, 256 * mebibyte);
+    arena scratch(256 * mebibyte, source_);
     const std::size_t before = tenure::platform::resident_bytes();
     ASSERT_NE(scratch.allocate(1000), nullptr);
     EXPECT_GE(source_.live_bytes(), 256 * mebibyte);
@@ -260,7 +260,7 @@ TEST_F(arenas, what_only_a_block_points_to_is_no_leak) {
 TEST_F(arenas, a_static_buffer_is_enough) {
     alignas(64) static unsigned char buffer[64 * 1024];
     tenure::static_buffer_source fixed(buffer, sizeof buffer);
-    arena scratch(fixed, 4096);
+    arena scratch(4096, fixed);
     std::size_t served = 0;
     for (int round = 0; round < 3; ++round) {
         std::size_t count = 0;

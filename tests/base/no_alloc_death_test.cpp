@@ -93,7 +93,7 @@ TEST_F(no_alloc_checks, of_a_heap) {
     expect_broken("300 bytes of the process heap",
                   [] { tenure::heap::process().deallocate(tenure::heap::process().allocate(300)); });
     expect_broken("4 bytes of the process heap", [] { tenure::destroy(tenure::make<int>(1)); });
-    expect_broken("40 bytes of the process heap", [] { tenure::destroy_array(tenure::make_array<int>(10), 10); });
+    expect_broken("40 bytes of the process heap", [] { tenure::destroy_array(tenure::make_array<int>(10)); });
 }
 
 TEST_F(no_alloc_checks, of_arenas_and_pools) {

@@ -70,8 +70,11 @@ TEST(no_wait, scopes_are_not_copied) {
 }
 
 TEST(no_wait, what_stands_at_a_free_is_nothing_without_checks) {
-    EXPECT_EQ(std::is_empty_v<tenure::detail::caller_release>, !tenure::checks::caller);
-    EXPECT_EQ(std::is_trivially_destructible_v<tenure::detail::caller_release>, !tenure::checks::caller);
+    EXPECT_EQ(std::is_empty_v<tenure::detail::promised_release>, !tenure::checks::caller);
+    EXPECT_EQ(std::is_trivially_destructible_v<tenure::detail::promised_release>, !tenure::checks::caller);
+    // In slow functions also the hooks (hooks.hpp), and nothing else.
+    const bool is_hooks_alone = sizeof(tenure::detail::caller_release) == sizeof(tenure::detail::hooked_call);
+    EXPECT_EQ(is_hooks_alone, !tenure::checks::caller);
 }
 
 TEST(no_wait, an_end_without_a_begin_does_nothing_and_is_reported_with_checks) {

@@ -94,6 +94,12 @@ TEST(options, parts_are_named_with_commas_between) {
         EXPECT_TRUE(is_refused(option::passthrough, text)) << text;
 }
 
+TEST(options, all_and_none_are_refused_beside_names_and_no_name_for_mitigations) {
+    for (const char* const text : {"all,none", "none,heap", "heap,all"})
+        EXPECT_TRUE(is_refused(option::passthrough, text)) << text;
+    EXPECT_TRUE(is_refused(option::heap_mitigations, "")) << "an empty variable turns no mitigation off";
+}
+
 TEST(options, the_names_of_the_parts_in_the_help_all_parse) {
     std::uint64_t together = 0;
     for (const char* name : {"arena", "temp", "temp_job", "pool", "small_object", "heap", "affinity"}) {
@@ -186,6 +192,21 @@ TEST_F(options_environment, a_bad_value_is_told_what_would_be_good) {
     EXPECT_EXIT(
         read_with("TENURE_PASSTHROUGH", "shared_pool"), testing::ExitedWithCode(0),
         "TENURE_PASSTHROUGH=shared_pool is not valid and was ignored. Valid values: \"all\", \"none\", or part names");
+}
+
+TEST_F(options_environment, a_misspelt_name_is_named_with_the_nearest_option) {
+    const auto read_with = [](const char* name) {
+        ::setenv(name, "1", 1);
+        static_cast<void>(tenure::option_value(option::temp_budget_bytes));
+        std::_Exit(0);
+    };
+    EXPECT_EXIT(read_with("TENURE_TEMP_BUGDET"), testing::ExitedWithCode(0),
+                "^tenure: TENURE_TEMP_BUGDET is not an option and was ignored. Did you mean TENURE_TEMP_BUDGET[?]");
+    EXPECT_EXIT(read_with("TENURE_TEMP_JOBFRAMES"), testing::ExitedWithCode(0),
+                "Did you mean TENURE_TEMP_JOB_FRAMES[?]");
+    for (const char* const other : {"TENURE_WATCH_STACKS", "TENURE_", "TENURE_TEST_SEED", "XTENURE_TEMP_BUGDET",
+                                    "TENURE_A_NAME_OF_THE_USERS_OWN_THAT_IS_LONGER_THAN_EVERY_OPTION_OF_OURS"})
+        EXPECT_EXIT(read_with(other), testing::ExitedWithCode(0), "^$") << other;
 }
 
 TEST_F(options_environment, the_program_wins_over_it) {

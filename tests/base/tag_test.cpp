@@ -45,6 +45,13 @@ TEST(tag, an_empty_name_and_one_with_zeros_are_names) {
     EXPECT_FALSE(tag::named(with_zero) == tag::named("a"));
 }
 
+TEST(tag, a_tag_is_made_from_its_name) {
+    const tag made("made from its name");
+    EXPECT_EQ(made, tag::named("made from its name"));
+    EXPECT_EQ(made.name(), "made from its name");
+    EXPECT_EQ(tag::from_id(made.id()), made);
+}
+
 TEST(tag, scopes_nest_and_give_back_what_was_before) {
     const tag outer = tag::named("outer");
     EXPECT_EQ(tenure::current_tag(), tag{});

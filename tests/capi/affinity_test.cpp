@@ -55,7 +55,7 @@ struct counted_memory {
 }
 
 /// The distance of two objects that are allocated one after the other. Frees them, and returns the group's memory.
-[[nodiscard]] std::size_t stride_of(tn_affinity* group, std::size_t bytes) {
+[[nodiscard]] std::size_t stride_of(tn_affinity_group* group, std::size_t bytes) {
     void* const first = tn_affinity_allocate(group, bytes, 0);
     void* const second = tn_affinity_allocate(group, bytes, 0);
     const std::size_t stride = tenure::address_of(second) - tenure::address_of(first);
@@ -87,7 +87,7 @@ TEST(capi_ready_made, groups_are_those_of_affinities) {
                {TN_AFFINITY_NODES, tenure::affinities::nodes()},
                {TN_AFFINITY_PHYSICS, tenure::affinities::physics()}};
     for (const auto& each : all) {
-        tn_affinity* const group = tn_affinity_ready_made(each.which);
+        tn_affinity_group* const group = tn_affinity_ready_made(each.which);
         ASSERT_NE(group, nullptr);
         EXPECT_EQ(tn_affinity_ready_made(each.which), group);
         void* const object = tn_affinity_allocate(group, 40, 0);
@@ -100,7 +100,7 @@ TEST(capi_ready_made, groups_are_those_of_affinities) {
 }
 
 TEST(capi_ready_made, groups_are_not_destroyed) {
-    tn_affinity* const group = tn_affinity_ready_made(TN_AFFINITY_NODES);
+    tn_affinity_group* const group = tn_affinity_ready_made(TN_AFFINITY_NODES);
     void* const object = tn_affinity_allocate(group, 40, 0);
     {
         const support::heard_reports heard;
@@ -114,7 +114,7 @@ TEST(capi_ready_made, groups_are_not_destroyed) {
 
 TEST(capi_ready_made, groups_are_configured_before_their_first_object) {
     if (is_passthrough()) GTEST_SKIP() << "malloc has no options";
-    tn_affinity* const group = tn_affinity_ready_made(TN_AFFINITY_PHYSICS);
+    tn_affinity_group* const group = tn_affinity_ready_made(TN_AFFINITY_PHYSICS);
     static_cast<void>(tn_affinity_trim(group));
     EXPECT_EQ(stride_of(group, 12), 16u);
     tn_affinity_options options = no_options();
@@ -139,12 +139,12 @@ TEST(capi_ready_made, groups_are_configured_before_their_first_object) {
 }
 
 TEST(capi_configure, a_group_tells_whether_it_requires_sizes) {
-    tn_affinity* const ready_made = tn_affinity_ready_made(TN_AFFINITY_NODES);
+    tn_affinity_group* const ready_made = tn_affinity_ready_made(TN_AFFINITY_NODES);
     EXPECT_EQ(tn_affinity_sizes_required(ready_made) != 0,
               tenure::option_value(tenure::option::affinity_size_required) != 0);
     tn_affinity_options options = no_options();
     options.sizes_required = 1;
-    tn_affinity* const group = tn_affinity_create(&options);
+    tn_affinity_group* const group = tn_affinity_create(&options);
     ASSERT_NE(group, nullptr);
     EXPECT_EQ(tn_affinity_sizes_required(group), 1u);
     ASSERT_EQ(tn_affinity_configure(group, nullptr), TN_OK);
@@ -159,7 +159,7 @@ TEST(capi_configure, a_group_moves_from_one_source_to_another) {
     tn_affinity_options options = no_options();
     options.any_thread = 1;
     options.source = &of_first;
-    tn_affinity* const group = tn_affinity_create(&options);
+    tn_affinity_group* const group = tn_affinity_create(&options);
     ASSERT_NE(group, nullptr);
     const auto blocks_of = [&](counted_memory& memory) {
         void* const object = tn_affinity_allocate(group, 12, 0);
@@ -194,7 +194,7 @@ TEST(capi_configure, options_of_the_first_version_have_no_huge_pages) {
     counted_memory memory;
     const tn_block_source source = memory.source(1);
     options.source = &source;
-    tn_affinity* const group = tn_affinity_create(&options);
+    tn_affinity_group* const group = tn_affinity_create(&options);
     EXPECT_NE(group, nullptr);
     tn_affinity_destroy(group);
     options.size = sizeof options;
@@ -205,11 +205,11 @@ TEST(capi_configure, huge_pages_are_asked_for) {
     if (is_passthrough()) GTEST_SKIP() << "malloc has none";
     tn_affinity_options options = no_options();
     options.huge_pages = 1;
-    tn_affinity* const made = tn_affinity_create(&options);
-    tn_affinity* const ready = tn_affinity_ready_made(TN_AFFINITY_PHYSICS);
+    tn_affinity_group* const made = tn_affinity_create(&options);
+    tn_affinity_group* const ready = tn_affinity_ready_made(TN_AFFINITY_PHYSICS);
     static_cast<void>(tn_affinity_trim(ready));
     ASSERT_EQ(tn_affinity_configure(ready, &options), TN_OK);
-    for (tn_affinity* const group : {made, ready}) {
+    for (tn_affinity_group* const group : {made, ready}) {
         ASSERT_NE(group, nullptr);
         void* const object = tn_affinity_allocate(group, 40, 0);
         ASSERT_NE(object, nullptr);

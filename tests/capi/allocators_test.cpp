@@ -236,7 +236,7 @@ TEST(capi_affinity, groups_of_every_kind_serve) {
         options.sizes_required = kind >> 1 & 1;
         options.split_by_size = kind >> 2 & 1;
         options.source = &source;
-        tn_affinity* const group = tn_affinity_create(&options);
+        tn_affinity_group* const group = tn_affinity_create(&options);
         ASSERT_NE(group, nullptr);
         exercise([&](std::size_t bytes) { return tn_affinity_allocate(group, bytes, 0); },
                  [&](void* object, std::size_t bytes) {
@@ -260,7 +260,7 @@ TEST(capi_affinity, a_free_that_leaves_the_size_out_is_reported_where_sizes_are_
     tn_affinity_options options{};
     options.size = sizeof options;
     options.sizes_required = 1;
-    tn_affinity* const group = tn_affinity_create(&options);
+    tn_affinity_group* const group = tn_affinity_create(&options);
     ASSERT_NE(group, nullptr);
     void* const object = tn_affinity_allocate(group, 100, 0);
     {
@@ -272,7 +272,7 @@ TEST(capi_affinity, a_free_that_leaves_the_size_out_is_reported_where_sizes_are_
 }
 
 TEST(capi_offset, ranges_come_and_go_and_are_told) {
-    tn_offsets* const offsets = tn_offset_create(1000);
+    tn_offset_allocator* const offsets = tn_offset_create(1000);
     ASSERT_NE(offsets, nullptr);
     tn_offset_range first{}, second{}, none{};
     EXPECT_EQ(tn_offset_allocate(offsets, 100, 0, &first), TN_OK);
@@ -309,13 +309,13 @@ TEST(capi_offset, ranges_come_and_go_and_are_told) {
 }
 
 TEST(capi_offset, queries_count_a_deallocated_range_as_free_at_once) {
-    tn_offsets* const offsets = tn_offset_create(300);
+    tn_offset_allocator* const offsets = tn_offset_create(300);
     ASSERT_NE(offsets, nullptr);
     tn_offset_range ranges[3]{};
     for (tn_offset_range& each : ranges) ASSERT_EQ(tn_offset_allocate(offsets, 100, 1, &each), TN_OK);
     tn_offset_deallocate(offsets, ranges[0]);
     tn_offset_deallocate(offsets, ranges[1]);
-    const tn_offsets* const asked = offsets;
+    const tn_offset_allocator* const asked = offsets;
     tn_offset_usage usage{};
     usage.size = sizeof usage;
     tn_offset_get_usage(asked, &usage);
@@ -348,7 +348,7 @@ TEST(capi_handles, are_live_held_and_freed_as_in_cpp) {
     EXPECT_EQ(tn_handle_acquire(&made), TN_OK);
     EXPECT_EQ(words[made.entry], made.generation + (std::uint64_t{1} << 32));
     std::uint32_t holders = 0;
-    EXPECT_EQ(tn_handle_free(&made, &holders), TN_STILL_HELD);
+    EXPECT_EQ(tn_handle_deallocate(&made, &holders), TN_STILL_HELD);
     EXPECT_EQ(holders, 1u);
     EXPECT_EQ(tn_handle_holders(&made), 1u);
     EXPECT_EQ(tn_handle_release(&made), TN_OK);
@@ -369,10 +369,10 @@ TEST(capi_handles, are_live_held_and_freed_as_in_cpp) {
     tn_handle_get_usage(&usage);
     EXPECT_GE(usage.live_count, 1u);
     EXPECT_EQ(tn_handle_is_live(&made), 1u);
-    EXPECT_EQ(tn_handle_free(&made, nullptr), TN_OK);
+    EXPECT_EQ(tn_handle_deallocate(&made, nullptr), TN_OK);
     EXPECT_EQ(tn_handle_is_live(&made), 0u);
     EXPECT_EQ(generations[made.entry], made.generation + 1);
-    EXPECT_EQ(tn_handle_free(&made, nullptr), TN_STALE_HANDLE);
+    EXPECT_EQ(tn_handle_deallocate(&made, nullptr), TN_STALE_HANDLE);
     EXPECT_EQ(tn_handle_acquire(&none), TN_STALE_HANDLE);
     EXPECT_EQ(tn_handle_allocate(10, 3, 0, "C test", &none), TN_INVALID_ARGUMENT);
     EXPECT_EQ(tn_handle_allocate(10, 16, 8, "C test", &none), TN_INVALID_ARGUMENT);
@@ -386,10 +386,10 @@ TEST(capi_handles, memory_of_the_callers_goes_back_to_the_caller) {
     ASSERT_EQ(tn_handle_add(
                   &mine, sizeof mine, [](void*, std::size_t bytes) { given_back += bytes; }, "C test", &made),
               TN_OK);
-    EXPECT_EQ(tn_handle_free(&made, nullptr), TN_OK);
+    EXPECT_EQ(tn_handle_deallocate(&made, nullptr), TN_OK);
     EXPECT_EQ(given_back, sizeof mine);
     ASSERT_EQ(tn_handle_add(&mine, sizeof mine, nullptr, "C test", &made), TN_OK);
-    EXPECT_EQ(tn_handle_free(&made, nullptr), TN_OK);
+    EXPECT_EQ(tn_handle_deallocate(&made, nullptr), TN_OK);
 }
 
 }

@@ -122,23 +122,23 @@ TEST(capi_lifetimes, scopes_of_temp_nest_and_give_back_what_was_allocated_inside
     tn_reset_temp();
     ASSERT_NE(tn_allocate(100, 16, TN_TEMP), nullptr);
     const std::uint64_t outside = used();
-    tn_temp_marker outer{}, inner{};
-    tn_temp_mark(&outer);
+    tn_temp_scope outer{}, inner{};
+    tn_temp_begin(&outer);
     ASSERT_NE(tn_allocate(1000, 16, TN_TEMP), nullptr);
     const std::uint64_t between = used();
-    tn_temp_mark(&inner);
+    tn_temp_begin(&inner);
     ASSERT_NE(tn_allocate(std::size_t{16} << 20, 16, TN_TEMP), nullptr); // past the budget
     EXPECT_GT(used(), between);
-    tn_temp_rewind(&inner);
+    tn_temp_end(&inner);
     EXPECT_EQ(used(), between);
-    tn_temp_rewind(&outer);
+    tn_temp_end(&outer);
     EXPECT_EQ(used(), outside);
     tn_reset_temp();
 }
 
 TEST(capi_quick, short_calls_serve_from_what_is_at_hand_and_refuse_otherwise) {
     tn_free(tn_malloc(100)); // now the thread has a block of the size
-    void* const block = tn_try_alloc(100);
+    void* const block = tn_try_malloc(100);
     tn_quick_layout layout{};
     layout.size = sizeof layout;
     tn_get_quick_layout(&layout);
@@ -146,10 +146,10 @@ TEST(capi_quick, short_calls_serve_from_what_is_at_hand_and_refuse_otherwise) {
     if (block == nullptr) GTEST_SKIP() << "checked, or the heap is malloc's";
     std::memset(block, 1, 100);
     EXPECT_EQ(tn_try_free(block), 1u);
-    EXPECT_EQ(tn_try_alloc(100), block);
+    EXPECT_EQ(tn_try_malloc(100), block);
     EXPECT_EQ(tn_try_free(block), 1u);
-    EXPECT_EQ(tn_try_alloc(SIZE_MAX), nullptr);
-    EXPECT_EQ(tn_try_alloc(std::size_t{1} << 20), nullptr);
+    EXPECT_EQ(tn_try_malloc(SIZE_MAX), nullptr);
+    EXPECT_EQ(tn_try_malloc(std::size_t{1} << 20), nullptr);
     void* const huge = tn_malloc(std::size_t{100} << 20);
     EXPECT_EQ(tn_try_free(huge), 0u);
     tn_free(huge);
@@ -162,7 +162,7 @@ TEST(capi_quick, short_calls_serve_from_what_is_at_hand_and_refuse_otherwise) {
     int refused = 0; // a cache runs out
     std::vector<void*> taken;
     while (refused == 0) {
-        void* const next = tn_try_alloc(3000);
+        void* const next = tn_try_malloc(3000);
         next != nullptr ? taken.push_back(next) : static_cast<void>(++refused);
     }
     for (void* const each : taken) tn_free(each);
@@ -199,14 +199,14 @@ TEST(capi_quick, the_layouts_are_what_the_header_says) {
     tn_free(block);
 
     EXPECT_EQ(*thread.tag, 0u);
-    const std::uint32_t before = tn_tag_push(tn_tag_named("quick", 5));
+    const std::uint32_t before = tn_tag_begin(tn_tag_named("quick", 5));
     EXPECT_NE(*thread.tag, 0u);
     EXPECT_EQ(static_cast<tn_block_cache*>(
                   static_cast<void*>(static_cast<unsigned char*>(*thread.heap_cache) + layout.caches_offset))[3]
                   .capacity,
               0u)
         << "the cache of a tag takes nothing back";
-    tn_tag_pop(before);
+    tn_tag_end(before);
     EXPECT_EQ(*thread.heap_cache, cache);
 
     tn_reset_temp();
@@ -333,9 +333,9 @@ TEST(capi_tags, belong_to_the_thread_until_they_are_popped) {
     EXPECT_EQ(std::string_view(name.data, name.length), "of the C interface");
     tn_tag_name(UINT32_MAX, &name);
     EXPECT_EQ(std::string_view(name.data, name.length), "(unknown tag)");
-    const std::uint32_t before = tn_tag_push(tag);
+    const std::uint32_t before = tn_tag_begin(tag);
     void* const block = tn_malloc(1000);
-    tn_tag_pop(before);
+    tn_tag_end(before);
     tn_tag_usage usage{};
     usage.size = sizeof usage;
     tn_tag_get_usage(tag, &usage);
@@ -347,9 +347,9 @@ TEST(capi_tags, belong_to_the_thread_until_they_are_popped) {
     tn_quick_thread thread{};
     thread.size = sizeof thread;
     tn_get_quick_thread(&thread);
-    EXPECT_EQ(tn_tag_push(UINT32_MAX), before);
+    EXPECT_EQ(tn_tag_begin(UINT32_MAX), before);
     EXPECT_EQ(*thread.tag, 0u) << "a number that is no tag's counts as none";
-    tn_tag_pop(before);
+    tn_tag_end(before);
 }
 
 struct heard {

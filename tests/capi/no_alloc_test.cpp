@@ -56,7 +56,7 @@ TEST(capi_no_alloc, a_promise_of_c_not_to_wait_is_broken_by_every_call_that_free
     const support::heard_reports heard;
     tn_arena* const arena = tn_arena_create(0, nullptr);
     tn_pool* const pool = tn_pool_create(64, 0, nullptr);
-    tn_affinity* const group = tn_affinity_create(nullptr);
+    tn_affinity_group* const group = tn_affinity_create(nullptr);
     tn_heap* const heap = tn_heap_create(nullptr);
     void* const block = tn_malloc(10);
     void* const sized = tn_malloc(10);
@@ -74,7 +74,7 @@ TEST(capi_no_alloc, a_promise_of_c_not_to_wait_is_broken_by_every_call_that_free
     tn_pool_deallocate(pool, of_pool);
     tn_affinity_deallocate(group, of_group);
     tn_heap_deallocate(heap, of_heap);
-    EXPECT_EQ(tn_handle_free(&handle, nullptr), TN_OK);
+    EXPECT_EQ(tn_handle_deallocate(&handle, nullptr), TN_OK);
     expect_reported(heard, 8);
     tn_no_wait_end();
     tn_free(nullptr);
@@ -89,7 +89,7 @@ TEST(capi_no_alloc, a_promise_of_c_is_broken_by_every_call_that_allocates) {
     const support::heard_reports heard;
     tn_arena* const arena = tn_arena_create(0, nullptr);
     tn_pool* const pool = tn_pool_create(64, 0, nullptr);
-    tn_affinity* const group = tn_affinity_create(nullptr);
+    tn_affinity_group* const group = tn_affinity_create(nullptr);
     tn_heap* const heap = tn_heap_create(nullptr);
     (void)tn_arena_allocate(arena, 10, 1); // a chunk, so that a caller could allocate by itself
     tn_no_alloc_begin();
@@ -105,7 +105,7 @@ TEST(capi_no_alloc, a_promise_of_c_is_broken_by_every_call_that_allocates) {
     tn_heap_deallocate(heap, tn_heap_allocate_zeroed(heap, 10, 0));
     tn_handle handle{};
     EXPECT_EQ(tn_handle_allocate(10, 0, TN_HANDLE_UNWRITTEN, nullptr, &handle), TN_OK);
-    EXPECT_EQ(tn_handle_free(&handle, nullptr), TN_OK);
+    EXPECT_EQ(tn_handle_deallocate(&handle, nullptr), TN_OK);
     tn_offset_destroy(tn_offset_create(100));
     expect_reported(heard, 12);
     tn_no_alloc_end();

@@ -45,7 +45,7 @@ TEST(capi_refusals, a_group_that_would_refuse_everything_is_not_made) {
         options.size = sizeof options;
         options.alignment = alignment;
         options.block_bytes = block_bytes;
-        tn_affinity* const group = tn_affinity_create(&options);
+        tn_affinity_group* const group = tn_affinity_create(&options);
         const bool may_be_refused = block_bytes == gibibyte; // where addresses are limited
         const bool is_served = group != nullptr && (may_be_refused || tn_affinity_allocate(group, 10, 0) != nullptr);
         EXPECT_EQ(group != nullptr, is_served) << alignment << " " << block_bytes;
@@ -70,7 +70,7 @@ TEST(capi_refusals, a_group_for_any_thread_is_not_made_on_a_source_for_one) {
     options.source = &source;
     EXPECT_EQ(tn_affinity_create(&options), nullptr);
     options.any_thread = 0;
-    tn_affinity* const group = tn_affinity_create(&options);
+    tn_affinity_group* const group = tn_affinity_create(&options);
     EXPECT_NE(group, nullptr);
     tn_affinity_destroy(group);
 }
@@ -97,7 +97,7 @@ TEST(capi_refusals, an_arena_whose_first_chunk_cannot_be_is_not_made) {
 }
 
 TEST(capi_refusals, a_range_of_no_size_has_one) {
-    tn_offsets* const offsets = tn_offset_create(10);
+    tn_offset_allocator* const offsets = tn_offset_create(10);
     tn_offset_range range{};
     ASSERT_EQ(tn_offset_allocate(offsets, 0, 0, &range), TN_OK);
     EXPECT_EQ(tn_offset_size_of(offsets, range), 1u);
@@ -138,7 +138,7 @@ TEST(capi_refusals, figures_are_not_filled_into_a_structure_without_a_size) {
 
 TEST(capi_refusals, a_number_that_is_no_tag_is_none) {
     const std::uint32_t tag = tn_tag_named("of a refusal", 12);
-    const std::uint32_t before = tn_tag_push(tag);
+    const std::uint32_t before = tn_tag_begin(tag);
     void* const block = tn_malloc(100);
     tn_tag_usage usage{};
     usage.size = sizeof usage;
@@ -150,11 +150,11 @@ TEST(capi_refusals, a_number_that_is_no_tag_is_none) {
     EXPECT_EQ(usage.persistent_count, tenure::passthrough_enabled(tenure::part::heap) ? 0u : 1u);
     tn_free(block);
     for (const std::uint32_t none : {60'000u, 65'536u + tag, UINT32_MAX}) {
-        tn_tag_push(tag);
-        tn_tag_pop(none);
-        EXPECT_EQ(tn_tag_push(0), 0u) << none;
+        tn_tag_begin(tag);
+        tn_tag_end(none);
+        EXPECT_EQ(tn_tag_begin(0), 0u) << none;
     }
-    tn_tag_pop(before);
+    tn_tag_end(before);
 }
 
 TEST(capi_refusals, a_free_with_a_lifetime_that_is_none_is_reported) {
@@ -184,10 +184,10 @@ TEST(capi_refusals, four_numbers_that_are_no_handle_are_stale) {
         EXPECT_EQ(tn_handle_is_live(&each), 0u) << each.entry << " " << each.generation;
         EXPECT_EQ(tn_handle_acquire(&each), TN_STALE_HANDLE);
         EXPECT_EQ(tn_handle_release(&each), TN_STALE_HANDLE);
-        EXPECT_EQ(tn_handle_free(&each, &holders), TN_STALE_HANDLE);
+        EXPECT_EQ(tn_handle_deallocate(&each, &holders), TN_STALE_HANDLE);
         EXPECT_EQ(tn_handle_holders(&each), 0u);
     }
-    EXPECT_EQ(tn_handle_free(&made, nullptr), TN_OK);
+    EXPECT_EQ(tn_handle_deallocate(&made, nullptr), TN_OK);
 }
 
 TEST(capi_refusals, a_handle_without_a_kind_is_listed_as_memory) {
@@ -212,7 +212,7 @@ TEST(capi_refusals, a_handle_without_a_kind_is_listed_as_memory) {
         },
         &found);
     EXPECT_EQ(found.count, 3);
-    for (const tn_handle& each : made) EXPECT_EQ(tn_handle_free(&each, nullptr), TN_OK);
+    for (const tn_handle& each : made) EXPECT_EQ(tn_handle_deallocate(&each, nullptr), TN_OK);
     std::filesystem::remove(path);
 }
 
@@ -226,7 +226,7 @@ TEST(capi_refusals, a_file_that_cannot_be_mapped_is_as_it_was_and_errno_says_why
     ASSERT_EQ(tn_handle_map_file(path.c_str(), 1000, "C test", &kept), TN_OK);
     EXPECT_NE(tn_handle_map_file(path.c_str(), too_many, "C test", &made), TN_OK);
     EXPECT_EQ(std::filesystem::file_size(path), 1000u) << "one that was there has its size";
-    EXPECT_EQ(tn_handle_free(&kept, nullptr), TN_OK);
+    EXPECT_EQ(tn_handle_deallocate(&kept, nullptr), TN_OK);
     for (const std::uint64_t bytes : {std::uint64_t{1} << 63, UINT64_MAX})
         EXPECT_EQ(tn_handle_map_file(path.c_str(), bytes, "C test", &made), TN_OUT_OF_MEMORY);
     EXPECT_EQ(std::filesystem::file_size(path), 1000u);

@@ -44,7 +44,7 @@ struct any_size {
 
 struct arena_subject : any_size {
     static constexpr part which = part::arena;
-    explicit arena_subject(tenure::block_source& source) : allocator(source, 4096) {}
+    explicit arena_subject(tenure::block_source& source) : allocator(4096, source) {}
     void drop() {
         allocator.clear();
         allocator.trim();

@@ -8,7 +8,7 @@
 namespace {
 
 struct small_cache {
-    std::atomic<std::uint32_t> count{0};
+    tenure::detail::atomic<std::uint32_t> count{0};
     std::uint32_t capacity = 3;
     void* blocks[3] = {};
 };

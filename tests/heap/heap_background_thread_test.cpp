@@ -70,7 +70,8 @@ int in_child(Work&& work) {
     const pid_t child = ::fork();
     if (child == 0) {
         tenure::set_option(tenure::option::heap_purge_delay_ms, 40);
-        std::_Exit(work());
+        const std::vector<char> resident(8 * mebibyte, 1); // a smaller process starts no thread
+        std::_Exit(resident[1] == 1 ? work() : 1000);
     }
     int status = 0;
     ::waitpid(child, &status, 0);
@@ -82,7 +83,7 @@ template<class Promise>
 int free_during() {
     heap& process = heap::process();
     std::vector<void*> blocks;
-    for (int each = 0; each < 400; ++each) blocks.push_back(std::memset(process.allocate(40'000), 7, 40'000));
+    for (int each = 0; each < 400; ++each) blocks.push_back(process.allocate(40'000));
     {
         const Promise promise;
         for (void* const block : blocks) process.deallocate(block);
@@ -157,7 +158,6 @@ TEST(heap_background, nothing_is_started_for_little_memory_or_without_the_option
     if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizers take no threads along into a fork";
     EXPECT_EQ(in_child([] {
                   heap& process = heap::process();
-                  const std::vector<unsigned char> resident(8 * mebibyte, 7); // small processes start none
                   for (int each = 0; each < 500; ++each) process.deallocate(process.allocate(40'000));
                   std::vector<void*> blocks;
                   for (int each = 0; each < 3000; ++each) blocks.push_back(process.allocate(1000));
@@ -168,7 +168,6 @@ TEST(heap_background, nothing_is_started_for_little_memory_or_without_the_option
         << "40 000 bytes that are freed 500 times are worth a look";
     EXPECT_EQ(in_child([] {
                   heap& process = heap::process();
-                  const std::vector<unsigned char> resident(8 * mebibyte, 7);
                   std::vector<void*> blocks;
                   for (int each = 0; each < 2000; ++each) blocks.push_back(process.allocate(1000));
                   for (void* const block : blocks) process.deallocate(block);
@@ -339,7 +338,7 @@ TEST(heap_background, a_refused_start_is_tried_again) {
     const int answer = in_child([] {
         heap& process = heap::process();
         std::vector<void*> blocks;
-        for (int each = 0; each < 400; ++each) blocks.push_back(std::memset(process.allocate(40'000), 7, 40'000));
+        for (int each = 0; each < 400; ++each) blocks.push_back(process.allocate(40'000));
         rlimit limit{};
         ::getrlimit(RLIMIT_AS, &limit);
         const rlim_t before = std::exchange(limit.rlim_cur, 1); // no memory for a stack

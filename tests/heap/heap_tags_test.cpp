@@ -3,6 +3,7 @@
 
 #include <tenure/heap/heap.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 #include <string>
@@ -65,6 +66,33 @@ TEST(heap_tags, count_what_is_allocated_inside_and_freed_anywhere) {
     EXPECT_EQ(live_count(sound), 0u);
     heap::process().deallocate(after, 64);
     EXPECT_TRUE(heap::process().valid());
+}
+
+TEST(heap_tags, scopes_in_turn_and_before_a_threads_first_block_put_each_block_under_its_tag) {
+    const tag one("one in turn"), two("two in turn");
+    support::on_fresh_thread([&] {
+        std::vector<void*> blocks;
+        {
+            const tag_scope early(one); // the thread has no cache yet
+            blocks.push_back(heap::process().allocate(48));
+        }
+        blocks.push_back(heap::process().allocate(48));
+        EXPECT_EQ(live_count(one), 1u);
+        for (int turn = 0; turn < 10; ++turn) {
+            const tag_scope outer(turn % 2 == 0 ? one : two);
+            blocks.push_back(heap::process().allocate(48));
+            {
+                const tag_scope inner(two);
+                const tag_scope none(tag{});
+                blocks.push_back(heap::process().allocate(48)); // of nobody
+            }
+            blocks.push_back(heap::process().allocate(48));
+        }
+        EXPECT_EQ(live_count(one), 1u + 10u);
+        EXPECT_EQ(live_count(two), 10u);
+        for (void* const block : blocks) heap::process().deallocate(block);
+        EXPECT_EQ(live_count(one) + live_count(two), 0u);
+    });
 }
 
 TEST(heap_tags, random_operations_under_changing_tags_agree_with_a_model) {

@@ -3,6 +3,7 @@
 
 #include <tenure/heap/detail/large_blocks.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 

@@ -5,6 +5,7 @@
 
 #include <list>
 #include <memory_resource>
+#include <span>
 #include <stdexcept>
 #include <vector>
 
@@ -97,22 +98,24 @@ TEST_F(made, a_constructor_that_throws_leaves_nothing) {
 }
 
 TEST_F(made, arrays_are_whole_and_zero) {
-    auto* const numbers = make_array<int>(1000);
-    for (int index = 0; index < 1000; ++index) {
-        ASSERT_EQ(numbers[index], 0);
-        numbers[index] = -1;
+    const std::span<int> numbers = make_array<int>(1000);
+    ASSERT_EQ(numbers.size(), 1000u);
+    for (int& number : numbers) {
+        ASSERT_EQ(number, 0);
+        number = -1;
     }
-    destroy_array(numbers, 1000);
-    auto* const objects = make_array<counted>(100);
+    destroy_array(numbers);
+    const std::span<counted> objects = make_array<counted>(100);
     EXPECT_EQ(counted::alive, 100);
     EXPECT_EQ(objects[99].value, 7);
-    destroy_array(objects, 100);
-    int* const none = make_array<int>(0);
-    EXPECT_NE(none, nullptr);
-    destroy_array(none, 0);
-    destroy_array(static_cast<int*>(nullptr), 5);
-    EXPECT_EQ(make_array<int>(SIZE_MAX / 2), nullptr);
-    EXPECT_EQ(make_array<int>(SIZE_MAX / 8), nullptr);
+    destroy_array(objects);
+    EXPECT_EQ(counted::alive, 0);
+    const std::span<int> none = make_array<int>(0);
+    EXPECT_TRUE(none.empty());
+    destroy_array(none);
+    destroy_array(std::span<int>());
+    EXPECT_EQ(make_array<int>(SIZE_MAX / 2).data(), nullptr);
+    EXPECT_EQ(make_array<int>(SIZE_MAX / 8).data(), nullptr);
 }
 
 TEST_F(made, owners_and_containers_live_on_heaps) {

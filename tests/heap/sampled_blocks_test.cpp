@@ -6,6 +6,7 @@
 
 #include <tenure/heap/detail/guarded/sampled_blocks.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <set>

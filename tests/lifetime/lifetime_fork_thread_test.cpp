@@ -6,6 +6,7 @@
 
 #include <tenure/lifetime/lifetime.hpp>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <string>

@@ -95,7 +95,15 @@ TEST_F(lifetimes, impossible_requests_are_refused) {
         EXPECT_EQ(tenure::allocate(1, held, std::size_t{1} << 63), nullptr);
     }
     EXPECT_EQ(tenure::allocate(1, lifetime::persistent, 3), nullptr);
+    const support::heard_reports heard;
     EXPECT_EQ(tenure::allocate(1, lifetime::temp_job, 48), nullptr);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), tenure::checks::caller ? 1u : 0u);
+    if constexpr (tenure::checks::caller) { // which plain builds do not look at in their inline paths
+        EXPECT_EQ(tenure::allocate(1, lifetime::temp_job, 0), nullptr);
+        EXPECT_EQ(tenure::allocate(1, lifetime::temp, 24), nullptr);
+        EXPECT_EQ(heard.count(tenure::report_kind::misuse), 3u);
+        EXPECT_NE(heard.last().find("Temp was asked for a block with an alignment of 24"), std::string::npos);
+    }
 }
 
 TEST_F(lifetimes, only_the_end_of_a_frame_counts_one) {
@@ -121,7 +129,7 @@ TEST_F(lifetimes, without_its_size_a_temp_block_stays_until_the_scope_ends) {
     support::with_budget(65'536, [] {
         void* const block = tenure::allocate(100, lifetime::temp);
         tenure::deallocate(block, lifetime::temp);
-        EXPECT_EQ(tenure::temp::stats().used_bytes, 112u);
+        EXPECT_EQ(tenure::temp::stats().used_bytes, 112u + tenure::temp::guard_bytes);
         tenure::deallocate(block, 100, lifetime::temp);
         EXPECT_EQ(tenure::temp::stats().used_bytes, 0u);
     });

@@ -27,6 +27,8 @@ using tenure::temp;
 using tenure::temp_scope;
 
 constexpr std::size_t mebibyte = std::size_t{1} << 20;
+constexpr std::size_t guards = temp::guard_bytes;
+constexpr std::size_t scope_mark = tenure::checks::caller ? 16 : 0; // where a scope begins
 
 unsigned char* take(std::size_t bytes, std::size_t alignment = tenure::default_alignment) {
     return static_cast<unsigned char*>(temp::allocate(bytes, alignment));
@@ -36,14 +38,14 @@ TEST(temp, blocks_lie_sixteen_bytes_apart_through_the_whole_budget) {
     with_budget(4 * mebibyte, [] {
         unsigned char* previous = take(4, 4);
         std::memset(previous, 1, 4);
-        for (std::size_t count = 1; count < 4 * mebibyte / 16; ++count) {
+        for (std::size_t count = 1; count < 4 * mebibyte / (16 + guards); ++count) {
             unsigned char* const next = take(4, 4);
-            ASSERT_EQ(next, previous + 16);
+            ASSERT_EQ(next, previous + 16 + guards);
             next[3] = 1;
             previous = next;
         }
         EXPECT_EQ(temp::stats().overflow_count, 0u);
-        EXPECT_EQ(temp::stats().used_bytes, 4 * mebibyte);
+        EXPECT_EQ(temp::stats().used_bytes, 4 * mebibyte / (16 + guards) * (16 + guards));
         ASSERT_NE(take(1), nullptr);
         EXPECT_EQ(temp::stats().overflow_count, 1u);
     });
@@ -70,7 +72,7 @@ TEST(temp, impossible_requests_are_refused_and_change_nothing) {
         EXPECT_EQ(temp::allocate(std::size_t{PTRDIFF_MAX} + 1), nullptr);
         EXPECT_EQ(temp::allocate(1, std::size_t{1} << 63), nullptr);
         EXPECT_EQ(temp::allocate(std::size_t{1} << 60), nullptr);
-        EXPECT_EQ(take(1), first + 16);
+        EXPECT_EQ(take(1), first + 16 + guards);
         EXPECT_EQ(temp::stats().overflow_count, 0u);
     });
 }
@@ -81,14 +83,14 @@ TEST(temp, the_newest_block_is_taken_back_and_an_older_one_is_not) {
         unsigned char* const second = take(50);
         temp::deallocate(first, 100);
         unsigned char* const third = take(1);
-        EXPECT_EQ(third, second + 64);
+        EXPECT_EQ(third, second + 64 + guards);
         temp::deallocate(third, 1);
         temp::deallocate(second, 50);
         EXPECT_EQ(take(10), second);
         temp::deallocate(nullptr, 10);
         temp::deallocate(nullptr, 0);
         tenure::deallocate(second, tenure::lifetime::temp); // without the size: nothing
-        EXPECT_EQ(take(10), second + 16);
+        EXPECT_EQ(take(10), second + 16 + guards);
     });
 }
 
@@ -113,14 +115,14 @@ TEST(temp, scopes_nest_and_each_drops_what_came_inside) {
             std::memset(in_outer, 8, 100);
             for (int round = 0; round < 3; ++round) {
                 const temp_scope inner;
-                EXPECT_EQ(take(5000), in_outer + 112);
+                EXPECT_EQ(take(5000), in_outer + 112 + guards + scope_mark);
                 const temp_scope empty;
             }
             EXPECT_EQ(in_outer[99], 8);
-            EXPECT_EQ(temp::stats().used_bytes, 224u);
+            EXPECT_EQ(temp::stats().used_bytes, 224u + 2 * guards + scope_mark);
         }
         EXPECT_EQ(kept[99], 7);
-        EXPECT_EQ(take(1), kept + 112);
+        EXPECT_EQ(take(1), kept + 112 + guards);
     });
 }
 
@@ -129,7 +131,7 @@ TEST(temp, a_scope_may_begin_before_the_threads_first_allocation) {
         {
             const temp_scope scope;
             ASSERT_NE(take(1000), nullptr);
-            EXPECT_EQ(temp::stats().used_bytes, 1008u);
+            EXPECT_EQ(temp::stats().used_bytes, 1008u + guards);
         }
         EXPECT_EQ(temp::stats().used_bytes, 0u);
         { const temp_scope nothing_in_it; }
@@ -147,7 +149,7 @@ TEST(temp, reset_and_the_end_of_a_frame_empty_the_callers_temp) {
         tenure::next_frame();
         EXPECT_EQ(take(1000), first);
         support::on_fresh_thread([] { tenure::next_frame(); });
-        EXPECT_EQ(temp::stats().used_bytes, 1008u) << "another thread's frame end is not ours";
+        EXPECT_EQ(temp::stats().used_bytes, 1008u + guards) << "another thread's frame end is not ours";
     });
     support::on_fresh_thread([] { tenure::reset_temp(); });
 }
@@ -176,7 +178,7 @@ TEST(temp, a_budget_is_kept_to_the_block) {
                 std::memset(take(16), 1, 16);
                 ++count;
             }
-            EXPECT_EQ(count - 1, budget / 16);
+            EXPECT_EQ(count - 1, budget / 16 * 16 / (16 + guards));
             EXPECT_EQ(temp::stats().budget_bytes, budget);
         });
     }
@@ -291,8 +293,8 @@ TEST(temp, what_is_allocated_under_a_tag_is_counted_for_it) {
         }
         static_cast<void>(take(1000));
         tenure::reset_temp();
-        EXPECT_EQ(tenure::usage_of(owner).temp_bytes, 112u + 112u + 16u + 100'000u);
-        EXPECT_EQ(tenure::usage_of(tenure::tag::named("temp test, inner")).temp_bytes, 5008u);
+        EXPECT_EQ(tenure::usage_of(owner).temp_bytes, 112u + 112u + 16u + 100'000u + 4 * guards + scope_mark);
+        EXPECT_EQ(tenure::usage_of(tenure::tag::named("temp test, inner")).temp_bytes, 5008u + guards);
     });
 }
 
@@ -306,13 +308,13 @@ TEST(temp, what_a_free_took_back_is_not_counted_for_the_tag) {
             static_cast<void>(take(32));
             temp::deallocate(take(500), 500);
         }
-        EXPECT_EQ(tenure::usage_of(owner).temp_bytes, 32u);
+        EXPECT_EQ(tenure::usage_of(owner).temp_bytes, 32u + guards);
         {
             const tenure::tag_scope tagged(owner);
             tenure::reset_temp(); // what was there before the scope is not the tag's
             static_cast<void>(before);
         }
-        EXPECT_EQ(tenure::usage_of(owner).temp_bytes, 32u);
+        EXPECT_EQ(tenure::usage_of(owner).temp_bytes, 32u + guards);
     });
 }
 
@@ -332,7 +334,7 @@ TEST(temp, after_a_warm_up_the_next_blocks_cause_no_page_fault) {
         EXPECT_GE(temp::stats().committed_bytes, 200'000u);
         static_cast<void>(page_faults());
         const long faults = page_faults();
-        for (int index = 0; index < 200; ++index) *take(1000) = 1;
+        for (int index = 0; index < 200; ++index) *take(1000 - guards) = 1;
         EXPECT_EQ(page_faults(), faults);
         EXPECT_EQ(before[0] + before[999], 14);
         EXPECT_TRUE(temp::valid());

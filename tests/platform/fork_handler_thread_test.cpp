@@ -3,6 +3,7 @@
 
 #include <tenure/platform/fork_handler.hpp>
 
+#include <atomic>
 #include <string>
 
 #include <gtest/gtest.h>

@@ -46,8 +46,9 @@ TYPED_TEST(pool_death, a_block_that_was_never_handed_out_is_reported) {
     if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
     auto& pool = this->pool_;
     auto* const block = static_cast<unsigned char*>(pool.allocate());
-    EXPECT_DEATH(pool.deallocate(block + 40), "freed twice") << "it waits in the group";
-    EXPECT_DEATH(pool.deallocate(block + 40 * 1000), "not the start of a block");
+    constexpr std::size_t stride = 40 + 16;
+    EXPECT_DEATH(pool.deallocate(block + stride), "freed twice") << "it waits in the group";
+    EXPECT_DEATH(pool.deallocate(block + stride * 1000), "not the start of a block");
 }
 
 TYPED_TEST(pool_death, a_foreign_pointer_is_reported) {

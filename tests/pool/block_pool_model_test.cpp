@@ -31,7 +31,7 @@ struct shape {
 class pool_against_model {
 public:
     explicit pool_against_model(const shape& chosen)
-        : shape_(chosen), pool_(chosen.bytes, chosen.alignment, source_, chosen.segment_bytes) {}
+        : shape_(chosen), pool_(chosen.bytes, chosen.alignment, chosen.segment_bytes, source_) {}
 
     std::string run(const step& each) {
         switch (each.kind % 64) {

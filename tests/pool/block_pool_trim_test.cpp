@@ -29,7 +29,7 @@ std::vector<unsigned char*> take(block_pool& pool, std::size_t count) {
 
 TEST(block_pool_trim, an_empty_pool_gives_back_everything) {
     tenure::counting_source source(tenure::page_source::process());
-    block_pool pool(64, 16, source, mebibyte);
+    block_pool pool(64, 16, mebibyte, source);
     for (unsigned char* each : take(pool, 100'000)) pool.deallocate(each);
     const std::size_t held = source.live_bytes();
     EXPECT_GT(held, 6 * mebibyte);
@@ -42,7 +42,7 @@ TEST(block_pool_trim, an_empty_pool_gives_back_everything) {
 
 TEST(block_pool_trim, what_nothing_was_done_with_since_is_not_given_back_again) {
     tenure::counting_source source(tenure::page_source::process());
-    block_pool pool(64, 16, source, mebibyte);
+    block_pool pool(64, 16, mebibyte, source);
     std::vector<unsigned char*> blocks = take(pool, 100'000);
     for (std::size_t index = 1; index < blocks.size(); ++index) {
         if (index % 1000 != 0) pool.deallocate(blocks[index]);
@@ -64,7 +64,7 @@ TEST(block_pool_trim, what_nothing_was_done_with_since_is_not_given_back_again) 
 
 TEST(block_pool_trim, a_cleared_pool_gives_back_everything) {
     tenure::counting_source source(tenure::page_source::process());
-    block_pool pool(64, 16, source, mebibyte);
+    block_pool pool(64, 16, mebibyte, source);
     static_cast<void>(take(pool, 100'000));
     pool.clear();
     pool.trim();
@@ -73,7 +73,7 @@ TEST(block_pool_trim, a_cleared_pool_gives_back_everything) {
 
 TEST(block_pool_trim, what_is_alive_keeps_its_contents_and_the_pages_between_go) {
     tenure::counting_source source(tenure::page_source::process());
-    block_pool pool(64, 16, source, mebibyte);
+    block_pool pool(64, 16, mebibyte, source);
     std::vector<unsigned char*> blocks = take(pool, 100'000);
     std::vector<unsigned char*> kept;
     for (std::size_t index = 0; index < blocks.size(); ++index) {
@@ -126,7 +126,7 @@ TEST(block_pool_trim, after_clear_the_pages_that_were_touched_before_go_too) {
 
 TEST(block_pool_trim, blocks_larger_than_a_page_give_their_pages_back_one_by_one) {
     tenure::counting_source source(tenure::page_source::process());
-    block_pool pool(5000, 8, source, mebibyte);
+    block_pool pool(5000, 8, mebibyte, source);
     std::vector<unsigned char*> blocks = take(pool, 100);
     for (std::size_t index = 0; index < blocks.size(); index += 2) pool.deallocate(blocks[index]);
     pool.trim();

@@ -55,7 +55,7 @@ TEST(block_pool_refusal, a_refusal_at_the_nth_request_changes_nothing_for_each_n
     tenure::counting_source counted(tenure::page_source::process());
     for (std::size_t allowed = 0;; ++allowed) {
         tenure::failing_source failing(counted, allowed);
-        block_pool pool(100, 4, failing, 4096);
+        block_pool pool(100, 4, 4096, failing);
         support::ledger ledger;
         const bool refused = fill(pool, failing, 400, ledger);
         EXPECT_EQ(ledger.size(), 400u);

@@ -3,6 +3,8 @@
 
 #include "report/chart/bar_chart.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "report/chart/distance_chart.hpp"

@@ -3,6 +3,8 @@
 
 #include "report/chart/experiment_chart.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "report/chart/chart_figures.hpp"

@@ -3,6 +3,8 @@
 
 #include "report/analysis/standings.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "report/analysis/conclusion.hpp"

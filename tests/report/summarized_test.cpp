@@ -3,6 +3,7 @@
 
 #include "report/result/summarized.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <random>

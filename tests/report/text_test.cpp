@@ -3,6 +3,8 @@
 
 #include "report/table/text.hpp"
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
 
 #include "report/fixture.hpp"

@@ -10,6 +10,7 @@
 
 #include <tenure/text/format.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <thread>

@@ -5,6 +5,7 @@
 
 #include <locale.h>
 
+#include <algorithm>
 #include <bit>
 #include <cfenv>
 #include <climits>

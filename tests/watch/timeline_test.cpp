@@ -3,6 +3,7 @@
 
 #include "observe/watch/timeline.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include <gtest/gtest.h>

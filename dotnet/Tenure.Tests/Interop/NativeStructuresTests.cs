@@ -19,7 +19,7 @@ public sealed class NativeStructuresTests
     private static readonly Dictionary<string, Type> _types = new()
     {
         ["tn_text"] = typeof(NativeUtf8),
-        ["tn_temp_marker"] = typeof(NativeTempMarker),
+        ["tn_temp_scope"] = typeof(NativeTempMarker),
         ["tn_temp_stats"] = typeof(NativeTempStats),
         ["tn_block_cache"] = typeof(NativeBlockCache),
         ["tn_temp_state"] = typeof(NativeTempState),
@@ -83,7 +83,7 @@ public sealed class NativeStructuresTests
         string[] found = [.. Functions()
             .Where(method => method.GetCustomAttribute<SuppressGCTransitionAttribute>() is not null)
             .Select(method => method.Name).Order()];
-        Assert.Equal(["tn_try_alloc", "tn_try_free"], found);
+        Assert.Equal(["tn_try_free", "tn_try_malloc"], found);
     }
 
     private static IEnumerable<MethodInfo> Functions() => typeof(NativeMethods)

@@ -25,7 +25,7 @@ public sealed unsafe class PassthroughInAChild
     {
         Assert.Equal(127ul, TenureOptions.Get("passthrough"));
         Assert.False(QuickThread.Attach());
-        Assert.True(NativeMethods.tn_try_alloc(64) == null);
+        Assert.True(NativeMethods.tn_try_malloc(64) == null);
         void* block = Native.Allocate(64, Lifetime.Persistent);
         Assert.Equal(0u, NativeMethods.tn_try_free(block));
         Native.Deallocate(block, Lifetime.Persistent);

@@ -26,7 +26,7 @@ public ref struct TagScope : IDisposable
     public TagScope(Tag tag)
     {
         NativeLibraryCheck.Ensure();
-        _before = NativeMethods.tn_tag_push(tag.Id);
+        _before = NativeMethods.tn_tag_begin(tag.Id);
         _isOpen = true;
     }
 
@@ -45,7 +45,7 @@ public ref struct TagScope : IDisposable
         if (_isOpen)
         {
             _isOpen = false;
-            NativeMethods.tn_tag_pop(_before);
+            NativeMethods.tn_tag_end(_before);
         }
     }
 }

@@ -109,7 +109,7 @@ internal static unsafe class HandleMemory
     {
         var handle = new NativeHandle(0, 0, HandleWords.EntryOf(word), generation);
         uint holders = 0;
-        int status = word is not null ? NativeMethods.tn_handle_free(&handle, &holders) : NativeMethods.StaleHandle;
+        int status = word is not null ? NativeMethods.tn_handle_deallocate(&handle, &holders) : NativeMethods.StaleHandle;
         if (status == NativeMethods.StillHeld)
         {
             BufferErrors.ThrowStillHeld(holders);
@@ -147,7 +147,7 @@ internal static unsafe class HandleMemory
         }
         var handle = new NativeHandle(0, 0, HandleWords.EntryOf(word), generation);
         uint held = 0;
-        int status = NativeMethods.tn_handle_free(&handle, &held);
+        int status = NativeMethods.tn_handle_deallocate(&handle, &held);
         if (status == NativeMethods.StillHeld)
         {
             holders = held;
@@ -178,7 +178,7 @@ internal static unsafe class HandleMemory
     internal static void GiveBackUnknown(NativeHandle handle)
     {
         uint holders;
-        _ = NativeMethods.tn_handle_free(&handle, &holders);
+        _ = NativeMethods.tn_handle_deallocate(&handle, &holders);
         BufferErrors.ThrowTableMissing();
     }
 }

@@ -43,7 +43,7 @@ internal static unsafe partial class NativeMethods
 
     [LibraryImport(Library)]
     [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
-    internal static partial int tn_handle_free(NativeHandle* handle, uint* holders);
+    internal static partial int tn_handle_deallocate(NativeHandle* handle, uint* holders);
 
     [LibraryImport(Library)]
     [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]

@@ -79,11 +79,11 @@ internal static unsafe partial class NativeMethods
 
     [LibraryImport(Library)]
     [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
-    internal static partial void tn_temp_mark(NativeTempMarker* marker);
+    internal static partial void tn_temp_begin(NativeTempMarker* marker);
 
     [LibraryImport(Library)]
     [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
-    internal static partial void tn_temp_rewind(NativeTempMarker* marker);
+    internal static partial void tn_temp_end(NativeTempMarker* marker);
 
     [LibraryImport(Library)]
     [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
@@ -92,7 +92,7 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(Library)]
     [SuppressGCTransition]
     [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
-    internal static partial void* tn_try_alloc(nuint bytes);
+    internal static partial void* tn_try_malloc(nuint bytes);
 
     [LibraryImport(Library)]
     [SuppressGCTransition]

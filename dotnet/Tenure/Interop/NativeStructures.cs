@@ -8,7 +8,7 @@ namespace Tenure;
 // The structures of tenure.h and tenure_text.h, field by field; tests/consumers/c/layout.c and NativeStructuresTests check both for the
 // same sizes and offsets. The constructor of a structure that begins with its size sets that size.
 
-/// <summary><c>tn_temp_marker</c>.</summary>
+/// <summary><c>tn_temp_scope</c>.</summary>
 [StructLayout(LayoutKind.Sequential)]
 internal struct NativeTempMarker
 {

@@ -282,7 +282,7 @@ public static unsafe partial class Native
     [MethodImpl(MethodImplOptions.NoInlining)]
     private static void* AllocateMedium(nuint bytes)
     {
-        void* block = NativeMethods.tn_try_alloc(bytes);
+        void* block = NativeMethods.tn_try_malloc(bytes);
         return block != null ? block : NativeMethods.tn_malloc(bytes);
     }
 

@@ -239,7 +239,7 @@ public unsafe ref struct TempScope : IDisposable
         QuickThread.Attach();
         NativeLibraryCheck.Ensure();
         NativeTempMarker marker;
-        NativeMethods.tn_temp_mark(&marker);
+        NativeMethods.tn_temp_begin(&marker);
         var state = (NativeTempState*)QuickThread.Temp;
         return new TempScope(state != null ? state : QuickThread.NoTemp, marker);
     }
@@ -248,7 +248,7 @@ public unsafe ref struct TempScope : IDisposable
     private static void EndByCall(ulong cursor, ulong region, uint depth)
     {
         var marker = new NativeTempMarker { Cursor = cursor, Region = region, Depth = depth };
-        NativeMethods.tn_temp_rewind(&marker);
+        NativeMethods.tn_temp_end(&marker);
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]

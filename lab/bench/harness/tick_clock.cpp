@@ -6,6 +6,7 @@
 
 #include "bench/harness/tick_clock.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace tenure::lab {

@@ -16,6 +16,7 @@
 #include <bit>
 #include <filesystem>
 #include <limits>
+#include <memory>
 #include <random>
 #include <string_view>
 

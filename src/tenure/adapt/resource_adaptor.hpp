@@ -8,6 +8,8 @@
 /// `resource_adaptor resource{scratch}; std::pmr::string name{&resource};` Compared with stl_allocator it costs one
 /// more virtual call, and all allocators share one container type. Throws std::bad_alloc when the allocator is out of
 /// memory. Threads: as the allocator.
+///
+/// Compile time   0.3 s for each file that includes it, for <memory_resource>.
 
 #include <cstddef>
 #include <memory_resource>

@@ -8,9 +8,14 @@
 /// `std::vector<int, stl_allocator<int, arena>> numbers{scratch};` allocates from the arena `scratch`. With temp_job
 /// and other stateless allocators the container needs no argument. Throws std::bad_alloc when the allocator is out of
 /// memory, as containers expect. Threads: as the allocator.
+///
+/// In checked builds a container over Temp remembers the temp_scope in which it was made, and reports its growth inside
+/// a later scope, whose end would free the memory that the container goes on to use. A copy begins anew; a container
+/// that was moved from belongs to the scope of the first one.
 
 #include <cstddef>
 #include <limits>
+#include <type_traits>
 
 #include <tenure/adapt/allocator_reference.hpp>
 #include <tenure/base/bad_alloc.hpp>
@@ -18,24 +23,50 @@
 
 namespace tenure::inline TENURE_ABI {
 
+namespace detail {
+
+/// What a container remembers of the place where it was made: nothing, unless the allocator ends blocks by scopes.
+struct no_origin {
+    constexpr explicit no_origin(const auto&) noexcept {}
+    constexpr void check_growth() const noexcept {}
+};
+template<class Allocator>
+struct origin_in {
+    using type = no_origin;
+};
+template<class Allocator>
+requires(checks::caller&& requires { typename Allocator::container_origin; }) struct origin_in<Allocator> {
+    using type = typename Allocator::container_origin;
+};
+
+}
+
 template<class T, allocator Allocator>
 class stl_allocator {
 public:
     using value_type = T;
+    using is_always_equal = std::bool_constant<detail::stateless_allocator<Allocator>>;
 
-    stl_allocator() noexcept requires detail::stateless_allocator<Allocator>
-    = default;
+    stl_allocator() noexcept requires detail::stateless_allocator<Allocator> : origin_(Allocator{}) {}
 
     /// Requires  `from` outlives every container that holds a copy of this allocator.
-    stl_allocator(Allocator& from) noexcept : from_(from) {} // NOLINT: implicit, so that containers take an allocator
+    stl_allocator(Allocator& from) noexcept
+        : from_(from), origin_(from) {} // NOLINT: implicit, so that containers take an allocator
 
     template<class U>
     stl_allocator(const stl_allocator<U, Allocator>& other) noexcept // NOLINT: implicit, as containers rebind
-        : from_(other.reference()) {}
+        : from_(other.reference()), origin_(other.origin_) {}
+
+    [[nodiscard]] stl_allocator select_on_container_copy_construction() const noexcept {
+        stl_allocator copy = *this;
+        copy.origin_ = origin(from_.get());
+        return copy;
+    }
 
     [[nodiscard]] TENURE_LOCAL T* allocate(std::size_t count) {
         if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) [[unlikely]]
             throw_bad_alloc();
+        origin_.check_growth();
         auto&& from = from_.get();
         void* const block = from.allocate(count * sizeof(T), alignof(T));
         if (block == nullptr) [[unlikely]]
@@ -56,7 +87,12 @@ public:
     }
 
 private:
+    template<class U, allocator Other>
+    friend class stl_allocator;
+    using origin = typename detail::origin_in<Allocator>::type;
+
     [[no_unique_address]] detail::allocator_reference<Allocator> from_;
+    [[no_unique_address]] origin origin_;
 };
 
 }

@@ -4,6 +4,7 @@
 #include <tenure/affinity/affinities.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <new>
 
@@ -29,7 +30,7 @@ page_source& huge_pages() noexcept {
 
 }
 
-constinit std::atomic<affinity_group*> detail::ready_made_groups[4]{};
+constinit detail::atomic<affinity_group*> detail::ready_made_groups[4]{};
 
 affinity_group& detail::make_ready(ready_made_group which) noexcept {
     const auto index = static_cast<std::size_t>(which);

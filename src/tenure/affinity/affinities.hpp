@@ -10,13 +10,13 @@
 /// environment (TENURE_AFFINITY_BLOCK, _ALIGNMENT, _BY_SIZE, _SIZE_REQUIRED, _HUGE_PAGES, for all four groups) or by
 /// affinity_group::configure(), and replaced with another allocator by affinity_group::replace_with().
 
-#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <new>
 
 #include <tenure/affinity/affinity_group.hpp>
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/bad_alloc.hpp>
 #include <tenure/base/config.hpp>
 
@@ -28,11 +28,11 @@ enum class ready_made_group : std::uint8_t { objects, data, nodes, physics };
 
 /// The groups that exist so far. They are created by their first use and never destroyed: objects of static duration
 /// may be deleted after everything else.
-extern TENURE_API constinit std::atomic<affinity_group*> ready_made_groups[4];
+extern TENURE_API constinit atomic<affinity_group*> ready_made_groups[4];
 [[nodiscard]] TENURE_API affinity_group& make_ready(ready_made_group which) noexcept;
 
 TENURE_LOCAL inline affinity_group& ready_made(ready_made_group which) noexcept {
-    affinity_group* const made = ready_made_groups[static_cast<std::size_t>(which)].load(std::memory_order_acquire);
+    affinity_group* const made = ready_made_groups[static_cast<std::size_t>(which)].load(memory_order::acquire);
     return made != nullptr ? *made : make_ready(which);
 }
 

@@ -4,6 +4,7 @@
 #include <tenure/affinity/affinity_group.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 #include <utility>
 
@@ -131,7 +132,7 @@ affinity_group::affinity_group(std::string_view name, affinity_options options, 
     : is_shared_(options.threads == sharing::any_thread), is_elsewhere_(passthrough_enabled(part::affinity)),
       bits_(bits_for(usable(source, options))), sizes_(sizes_for(usable(source, options))),
       options_(usable(source, options)), created_alignment_(options_.alignment),
-      created_block_bytes_(possible(with_defaults(options)).block_bytes), name_(name), source_(source),
+      created_block_bytes_(possible(with_defaults(options)).block_bytes), name_(name), source_(&source),
       fork_(platform::fork_order::objects, this, fork_steps),
       blocks_(bits_, source, options.max_retained_bytes, misuse_), pages_(bits_, blocks_, misuse_),
       is_passthrough_(passthrough_enabled(part::affinity)),
@@ -145,6 +146,51 @@ affinity_group::affinity_group(std::string_view name, affinity_options options, 
         });
         fork_.enlist();
     }
+}
+
+affinity_group::affinity_group(affinity_group&& other) noexcept
+    : affinity_group(other.name_, other.options_, *other.source_) {
+    struct both {
+        affinity_group& left;
+        affinity_group& right;
+    } groups{*this, other};
+    // Each group's contents come with the slot in which its threads keep their parts.
+    platform::exchange_slot_owners(
+        {slot_, &other}, {other.slot_, this},
+        [](void* context) noexcept {
+            const both& exchanged = *static_cast<both*>(context);
+            exchanged.left.exchange(exchanged.right);
+        },
+        &groups);
+    large_.take(other.large_);
+}
+
+affinity_group& affinity_group::operator=(affinity_group&& other) noexcept {
+    if (this == &other) return *this;
+    this->~affinity_group();
+    return *::new (this) affinity_group(std::move(other));
+}
+
+/// Everything but the locks, the fork handlers and the heaps. Requires  this group was just created.
+void affinity_group::exchange(affinity_group& other) noexcept {
+    std::swap(is_elsewhere_, other.is_elsewhere_);
+    std::swap(slot_, other.slot_);
+    std::swap(bits_, other.bits_);
+    std::swap(sizes_, other.sizes_);
+    own_.exchange(other.own_);
+    std::swap(options_, other.options_);
+    std::swap(created_alignment_, other.created_alignment_);
+    std::swap(created_block_bytes_, other.created_block_bytes_);
+    std::swap(misuse_, other.misuse_);
+    std::swap(parts_, other.parts_);
+    std::swap(uncertain_objects_, other.uncertain_objects_);
+    blocks_.exchange(other.blocks_);
+    pages_.exchange(other.pages_);
+    std::swap(is_passthrough_, other.is_passthrough_);
+    std::swap(is_invalid_, other.is_invalid_);
+    std::swap(functions_, other.functions_);
+    function_count_.store(other.function_count_.exchange(0, std::memory_order_relaxed), std::memory_order_relaxed);
+    passthrough_.take(other.passthrough_);
 }
 
 affinity_group::~affinity_group() {
@@ -215,7 +261,8 @@ void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) no
     if (is_passthrough_) return passthrough_.allocate(std::max<std::size_t>(bytes, 1), whole_alignment);
     if (bytes > max_in_block_bytes() || alignment > max_block_alignment) {
         // At multiples of an OS page: a free without a size looks for large objects only there.
-        return large_.get_or_create(name_, source_).allocate(bytes, std::max(whole_alignment, max_block_alignment));
+        heap* const large = large_.get_or_create(name_, *source_);
+        return large != nullptr ? large->allocate(bytes, std::max(whole_alignment, max_block_alignment)) : nullptr;
     }
     thread_part& mine = open_part();
     size_entry entry = sizes_.of(bytes);

@@ -20,6 +20,7 @@
 ///                object crosses a page of 64 KiB; the rest of a page that is too small for the next object stays
 ///                unused. page_layout::by_size rounds a size just below a multiple of a cache line up to it, and sets
 ///                aside up to seven more pages for a size that uses one: resident memory only with huge pages.
+///                The group object has 11 KiB, and so has the memory of each thread that uses a shared group.
 /// Threads        one at a time; with sharing::any_thread any number, and a call takes a lock only when the thread's
 ///                own memory does not suffice. The functions below state exceptions.
 /// Fork           usable in the child. Without sharing::any_thread, no other thread may be using the group during the
@@ -28,10 +29,12 @@
 /// When full      asks the source for a block; if that fails, returns nullptr and changes nothing.
 /// Example        examples/affinity.cpp
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include <tenure/affinity/affinity_usage.hpp>
 #include <tenure/affinity/detail/affinity_bits.hpp>
@@ -41,9 +44,11 @@
 #include <tenure/affinity/detail/affinity_sizes.hpp>
 #include <tenure/affinity/detail/affinity_stream.hpp>
 #include <tenure/base/align.hpp>
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
+#include <tenure/base/typed.hpp>
 #include <tenure/engine/misuse_log.hpp>
 #include <tenure/engine/passthrough_blocks.hpp>
 #include <tenure/engine/thread_parts.hpp>
@@ -93,14 +98,17 @@ public:
     /// thread and the source is not, every allocation fails; checked builds report it. If the source's blocks are
     /// smaller than options.block_bytes, the group uses smaller blocks, down to 64 KiB.
     /// Requires  the text of `name` and the source outlive the group.
-    explicit affinity_group(std::string_view name, affinity_options options = {},
-                            block_source& source = page_source::process()) noexcept;
+    [[nodiscard]] explicit affinity_group(std::string_view name, affinity_options options = {},
+                                          block_source& source = page_source::process()) noexcept;
 
     /// Releases every block, including those in use; runs no destructors.
     /// Requires  no thread uses the group during or after this call. Threads that used it earlier may keep running.
     ~affinity_group();
-    affinity_group(const affinity_group&) = delete;
-    affinity_group& operator=(const affinity_group&) = delete;
+    /// Takes over the objects of `other`, and in a shared group the threads' memory. `other` is empty afterwards and
+    /// can be used. Objects stay where they are. Requires  no other thread uses either group meanwhile; neither is a
+    /// ready-made one. Cost      O(blocks), and a copy of 11 KiB.
+    [[nodiscard]] affinity_group(affinity_group&& other) noexcept;
+    affinity_group& operator=(affinity_group&& other) noexcept;
 
     /// Allocates uninitialized memory. Zero bytes count as one.
     /// Returns   memory at a multiple of the group's alignment; nullptr when out of memory.
@@ -117,6 +125,55 @@ public:
     /// Requires  also that `bytes` is the size that it was allocated with.
     TENURE_LOCAL void deallocate(void* object, std::size_t bytes) noexcept;
     TENURE_LOCAL void deallocate(void* object, std::size_t bytes, std::size_t alignment) noexcept;
+
+    /// Memory for `count` elements. Nothing is constructed in it: T needs no constructor. Free it with deallocate().
+    /// Returns   an empty span when out of memory.
+    template<class T>
+    [[nodiscard]] TENURE_LOCAL std::span<T> allocate(std::size_t count) noexcept {
+        return detail::allocate_elements<T>(
+            count, [this](std::size_t bytes, std::size_t alignment) noexcept { return allocate(bytes, alignment); });
+    }
+    template<class T>
+    TENURE_LOCAL void deallocate(std::span<T> elements) noexcept {
+        deallocate(elements.data(), elements.size_bytes(), alignof(T));
+    }
+    /// Constructs an object. Returns   nullptr when out of memory. When the constructor throws, the memory is freed.
+    template<class T, class... Arguments>
+    [[nodiscard]] TENURE_LOCAL T*
+    make(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
+        return detail::make_object<T>(
+            [this](std::size_t bytes, std::size_t alignment) noexcept { return allocate(bytes, alignment); },
+            [this](void* block, std::size_t bytes, std::size_t alignment) noexcept {
+                deallocate(block, bytes, alignment);
+            },
+            std::forward<Arguments>(arguments)...);
+    }
+    /// Destroys an object of make(). nullptr is allowed and does nothing. Requires  T is its type.
+    template<class T>
+    TENURE_LOCAL void destroy(T* object) noexcept {
+        if (object == nullptr) return;
+        static_assert(!std::has_virtual_destructor_v<T> || std::is_final_v<T>,
+                      "destroy() needs the size of the object, and T may be a base of it: use make_unique_in()");
+        object->~T();
+        deallocate(const_cast<std::remove_cv_t<T>*>(object), sizeof(T), alignof(T));
+    }
+    /// Constructs `count` elements as T() does: numbers are zero.
+    /// Returns   an empty span when out of memory.
+    template<class T>
+    [[nodiscard]] TENURE_LOCAL std::span<T>
+    make_array(std::size_t count) noexcept(std::is_nothrow_default_constructible_v<T>) {
+        return detail::make_elements<T>(
+            count, [this](std::size_t bytes, std::size_t alignment) noexcept { return allocate(bytes, alignment); },
+            [this](void* block, std::size_t bytes, std::size_t alignment) noexcept {
+                deallocate(block, bytes, alignment);
+            });
+    }
+    /// Destroys the elements of make_array(), last first, and frees their memory.
+    template<class T>
+    TENURE_LOCAL void destroy_array(std::span<T> elements) noexcept {
+        detail::destroy_elements(elements.data(), elements.size());
+        deallocate(elements);
+    }
 
     /// Frees every object without running destructors. All pages stay until trim(), even beyond
     /// options.max_retained_bytes. Memory of replacement functions is not affected.
@@ -200,6 +257,7 @@ private:
     TENURE_NOINLINE void deallocate_rest(void* object, std::size_t bytes, std::size_t alignment) noexcept;
     [[nodiscard]] bool is_large(const void* object, std::size_t bytes, std::size_t alignment) const noexcept;
 
+    void exchange(affinity_group& other) noexcept;
     [[nodiscard]] thread_part& open_part() noexcept;
     /// Whether only the calling thread uses its part. Threads without one use own_ under the lock.
     [[nodiscard]] bool is_exclusive(const thread_part& part) const noexcept { return !is_shared_ || &part != &own_; }
@@ -219,7 +277,7 @@ private:
     affinity_options options_;
     std::size_t created_alignment_, created_block_bytes_; // what zero in the options of configure() means
     std::string_view name_;
-    block_source& source_;
+    block_source* source_;
     platform::fork_handler fork_;   // used by shared groups
     mutable platform::mutex mutex_; // guards everything up to pages_, in a shared group
     detail::misuse_log misuse_;     // reported after unlocking: the handler may query the group
@@ -230,7 +288,7 @@ private:
     bool is_passthrough_;
     bool is_invalid_;
     affinity_functions functions_;
-    std::atomic<std::ptrdiff_t> function_count_{0};
+    detail::atomic<std::ptrdiff_t> function_count_{0};
     detail::passthrough_blocks passthrough_;
     detail::affinity_large large_;
 };

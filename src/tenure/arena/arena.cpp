@@ -12,6 +12,7 @@
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/platform/sanitizer.hpp>
+#include <utility>
 
 namespace tenure::inline TENURE_ABI {
 
@@ -44,9 +45,19 @@ constexpr std::size_t min_chunk_bytes = 1024;
 constexpr std::size_t max_chunk_bytes = std::size_t{8} << 20;
 }
 
-arena::arena(block_source& source, std::size_t first_chunk_bytes) noexcept
+arena::arena(std::size_t first_chunk_bytes, block_source& source) noexcept
     : source_(source), next_bytes_(std::max(first_chunk_bytes, min_chunk_bytes)),
       passthrough_(passthrough_enabled(part::arena)) {}
+
+arena::arena(arena&& other) noexcept : arena(static_cast<const arena&>(other)) {
+    ::new (&other) arena(next_bytes_, source_); // forgets the chunks
+}
+
+arena& arena::operator=(arena&& other) noexcept {
+    if (this == &other) return *this;
+    this->~arena();
+    return *::new (this) arena(std::move(other));
+}
 
 arena::~arena() {
     if constexpr (checks::structures) check_invariant(valid(), "arena", this);

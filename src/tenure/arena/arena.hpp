@@ -17,11 +17,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
+#include <tenure/base/typed.hpp>
 #include <tenure/platform/page_source.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -44,6 +48,8 @@ struct marker_log {
 
 class TENURE_API arena {
 public:
+    static constexpr std::size_t default_first_chunk_bytes = std::size_t{64} * 1024;
+
     /// A position in the arena. rewind() drops everything allocated after it.
     class marker {
         friend class arena;
@@ -54,12 +60,16 @@ public:
 
     /// Acquires nothing from the source until the first allocation.
     /// Requires  `source` outlives the arena. A `first_chunk_bytes` below 1 KiB counts as 1 KiB.
-    explicit arena(block_source& source = page_source::process(), std::size_t first_chunk_bytes = 64 * 1024) noexcept;
+    [[nodiscard]] explicit arena(std::size_t first_chunk_bytes = default_first_chunk_bytes,
+                                 block_source& source = page_source::process()) noexcept;
+    [[nodiscard]] explicit arena(block_source& source) noexcept : arena(default_first_chunk_bytes, source) {}
 
     /// Releases every chunk; runs no destructors.
     ~arena();
-    arena(const arena&) = delete;
-    arena& operator=(const arena&) = delete;
+    /// Takes over the chunks of `other`, which is empty afterwards and can be used. Blocks stay where they are; markers
+    /// of `other` become markers of this arena.
+    [[nodiscard]] arena(arena&& other) noexcept;
+    arena& operator=(arena&& other) noexcept;
 
     /// Allocates `bytes` directly behind the previous allocation, without rounding: two blocks of 4 bytes are 4 bytes
     /// apart if their alignment allows it.
@@ -70,6 +80,34 @@ public:
     /// Frees the block if it is the newest one; otherwise does nothing until rewind() or clear().
     /// Requires  `block` was returned by allocate() for `bytes`.
     void deallocate(void* block, std::size_t bytes, std::size_t alignment = default_alignment) noexcept;
+
+    /// Memory for `count` elements. Nothing is constructed in it: T needs no constructor.
+    /// Returns   an empty span when out of memory.
+    template<class T>
+    [[nodiscard]] TENURE_LOCAL std::span<T> allocate(std::size_t count) noexcept {
+        return detail::allocate_elements<T>(
+            count, [this](std::size_t bytes, std::size_t alignment) noexcept { return allocate(bytes, alignment); });
+    }
+    /// Constructs an object, which must have no destructor. Returns   nullptr when out of memory.
+    template<class T, class... Arguments>
+    [[nodiscard]] TENURE_LOCAL T*
+    make(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
+        detail::require_no_destructor<T>();
+        return detail::make_object<T>(
+            [this](std::size_t bytes, std::size_t alignment) noexcept { return allocate(bytes, alignment); },
+            [this](void* block, std::size_t bytes, std::size_t) noexcept { deallocate(block, bytes); },
+            std::forward<Arguments>(arguments)...);
+    }
+    /// Constructs `count` elements as T() does: numbers are zero. T must have no destructor.
+    /// Returns   an empty span when out of memory.
+    template<class T>
+    [[nodiscard]] TENURE_LOCAL std::span<T>
+    make_array(std::size_t count) noexcept(std::is_nothrow_default_constructible_v<T>) {
+        detail::require_no_destructor<T>();
+        return detail::make_elements<T>(
+            count, [this](std::size_t bytes, std::size_t alignment) noexcept { return allocate(bytes, alignment); },
+            [this](void* block, std::size_t bytes, std::size_t) noexcept { deallocate(block, bytes); });
+    }
 
     [[nodiscard]] marker mark() const noexcept;
 
@@ -96,6 +134,7 @@ public:
     [[nodiscard]] bool valid() const noexcept;
 
 private:
+    arena(const arena&) = default; // for the move, which makes the other one forget its chunks
     [[nodiscard]] void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
     [[nodiscard]] void* allocate_passthrough(std::size_t bytes, std::size_t alignment) noexcept;
     [[nodiscard]] void* bump(std::size_t bytes, std::size_t alignment) noexcept;

@@ -3,6 +3,8 @@
 
 #include <tenure/base/block_source.hpp>
 
+#include <atomic>
+
 #include <tenure/base/align.hpp>
 #include <tenure/base/check.hpp>
 

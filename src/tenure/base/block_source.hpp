@@ -13,11 +13,11 @@
 /// group inside a call: creation needs a lock that a forking thread holds while it waits for the locks of allocators.
 /// Create them beforehand.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -93,15 +93,15 @@ class misaligned_block {
 public:
     [[nodiscard]] TENURE_API void* acquire(block_source& source, std::size_t bytes, std::size_t alignment) noexcept;
     void report() noexcept {
-        if (checks::caller && at_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        if (checks::caller && at_.load(memory_order::relaxed) != 0) [[unlikely]]
             write();
     }
 
 private:
     TENURE_API void write() noexcept;
 
-    std::atomic<std::uintptr_t> at_{0};
-    std::atomic<std::size_t> alignment_{0};
+    atomic<std::uintptr_t> at_{0};
+    atomic<std::size_t> alignment_{0};
 };
 
 }

@@ -13,6 +13,13 @@ void report_misuse(std::string_view what, const void* pointer, std::string_view 
     report(report_kind::misuse, text.view());
 }
 
+void report_alignment(std::string_view part, std::size_t alignment) noexcept {
+    report_text text;
+    text.text(part).text(" was asked for a block with an alignment of ").number(alignment);
+    text.text(". An alignment is a power of two: 1, 2, 4 and so on. The request returns nullptr without checks.");
+    report(report_kind::misuse, text.view());
+}
+
 void report_broken(std::string_view what, const void* pointer) noexcept {
     report_text text;
     text.text("an internal invariant failed: ").text(what).text(" at ").address(pointer);

@@ -14,6 +14,10 @@ namespace tenure::inline TENURE_ABI {
 /// Returns   only if an installed report handler returns.
 TENURE_API TENURE_COLD void report_misuse(std::string_view what, const void* pointer, std::string_view advice) noexcept;
 
+/// Reports an alignment that is not a power of two, in a request to a part of the library ("Temp"). The request returns
+/// nullptr, which looks like out of memory.
+TENURE_API TENURE_COLD void report_alignment(std::string_view part, std::size_t alignment) noexcept;
+
 /// Reports a broken internal invariant.
 TENURE_API TENURE_COLD void report_broken(std::string_view what, const void* pointer) noexcept;
 

@@ -5,9 +5,9 @@
 /// \file
 /// A block source that forwards every call and counts it: for tests, and to measure what an allocator acquires.
 
-#include <atomic>
 #include <cstddef>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/block_source.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -29,21 +29,21 @@ public:
     [[nodiscard]] bool is_zeroed() const noexcept override { return behind_.is_zeroed(); }
     [[nodiscard]] std::size_t max_bytes() const noexcept override { return behind_.max_bytes(); }
 
-    [[nodiscard]] std::size_t requests() const noexcept { return requests_; }
-    [[nodiscard]] std::size_t live_blocks() const noexcept { return live_blocks_; }
-    [[nodiscard]] std::size_t live_bytes() const noexcept { return live_bytes_; }
-    [[nodiscard]] std::size_t peak_bytes() const noexcept { return peak_bytes_; }
-    [[nodiscard]] std::size_t decommitted_bytes() const noexcept { return decommitted_bytes_; }
+    [[nodiscard]] std::size_t requests() const noexcept { return requests_.load(); }
+    [[nodiscard]] std::size_t live_blocks() const noexcept { return live_blocks_.load(); }
+    [[nodiscard]] std::size_t live_bytes() const noexcept { return live_bytes_.load(); }
+    [[nodiscard]] std::size_t peak_bytes() const noexcept { return peak_bytes_.load(); }
+    [[nodiscard]] std::size_t decommitted_bytes() const noexcept { return decommitted_bytes_.load(); }
 
 private:
     void grow_to(std::size_t bytes) noexcept;
 
     block_source& behind_;
-    std::atomic<std::size_t> requests_{0};
-    std::atomic<std::size_t> live_blocks_{0};
-    std::atomic<std::size_t> live_bytes_{0};
-    std::atomic<std::size_t> peak_bytes_{0};
-    std::atomic<std::size_t> decommitted_bytes_{0};
+    detail::atomic<std::size_t> requests_{0};
+    detail::atomic<std::size_t> live_blocks_{0};
+    detail::atomic<std::size_t> live_bytes_{0};
+    detail::atomic<std::size_t> peak_bytes_{0};
+    detail::atomic<std::size_t> decommitted_bytes_{0};
 };
 
 }

@@ -5,9 +5,9 @@
 /// \file
 /// A block source that fails from the n-th request on, so that tests can exercise every out-of-memory path.
 
-#include <atomic>
 #include <cstddef>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/block_source.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -19,8 +19,8 @@ public:
     /// size) and remap count as requests.
     failing_source(block_source& behind, std::size_t allowed) noexcept : behind_(behind), allowed_(allowed) {}
 
-    void allow(std::size_t requests) noexcept { allowed_ = requests; }
-    [[nodiscard]] std::size_t refused() const noexcept { return refused_; }
+    void allow(std::size_t requests) noexcept { allowed_.store(requests); }
+    [[nodiscard]] std::size_t refused() const noexcept { return refused_.load(); }
 
     [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept override;
     void release(void* block, std::size_t bytes) noexcept override { behind_.release(block, bytes); }
@@ -37,8 +37,8 @@ private:
     [[nodiscard]] bool let_through() noexcept;
 
     block_source& behind_;
-    std::atomic<std::size_t> allowed_;
-    std::atomic<std::size_t> refused_{0};
+    detail::atomic<std::size_t> allowed_;
+    detail::atomic<std::size_t> refused_{0};
 };
 
 }

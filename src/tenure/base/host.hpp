@@ -38,6 +38,10 @@ void write_stack(void* const* frames, std::size_t count) noexcept;
 /// environment.
 [[nodiscard]] bool has_environment(std::string_view prefix) noexcept;
 
+/// The environment's entry "NAME=value" with this index among those whose name begins with `prefix`; nullptr past the
+/// last. Cost      one pass over the environment.
+[[nodiscard]] const char* environment_entry(std::string_view prefix, std::size_t index) noexcept;
+
 /// The value of an environment variable; nullptr when it is not set. Always nullptr in a program that runs with more
 /// rights than the user who started it (set-user-ID, file capabilities), because that user controls the environment.
 [[nodiscard]] const char* environment(const char* name) noexcept;

@@ -22,6 +22,7 @@
 #include <type_traits>
 
 #include <tenure/base/config.hpp>
+#include <tenure/base/hooks.hpp>
 #include <tenure/base/observed.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -29,7 +30,7 @@ namespace tenure::inline TENURE_ABI {
 /// While it exists, the calling thread promises not to allocate. Scopes nest, and end on the thread that began them.
 class [[nodiscard]] no_alloc_scope {
 public:
-    TENURE_LOCAL no_alloc_scope() noexcept {
+    [[nodiscard]] TENURE_LOCAL no_alloc_scope() noexcept {
         detail::begin_observed(detail::this_thread_scopes.promises, detail::observed::no_alloc_begin);
     }
     TENURE_LOCAL ~no_alloc_scope() {
@@ -50,7 +51,7 @@ public:
 /// first use, or a path that is known to be rare.
 class [[nodiscard]] allow_alloc_scope {
 public:
-    TENURE_LOCAL allow_alloc_scope() noexcept {
+    [[nodiscard]] TENURE_LOCAL allow_alloc_scope() noexcept {
         detail::begin_observed(detail::this_thread_scopes.permissions, detail::observed::allow_alloc_begin);
     }
     TENURE_LOCAL ~allow_alloc_scope() {
@@ -101,7 +102,15 @@ struct unreported_allocation {
     constexpr explicit unreported_allocation(std::string_view, std::size_t = 0) noexcept {}
 };
 
-using caller_allocation = std::conditional_t<checks::caller, reported_allocation, unreported_allocation>;
+/// For functions that are called for every block.
+using promised_allocation = std::conditional_t<checks::caller, reported_allocation, unreported_allocation>;
+
+/// For slow functions, which also tell the hooks.
+class caller_allocation : promised_allocation, hooked_call {
+public:
+    TENURE_LOCAL explicit caller_allocation(std::string_view what, std::size_t bytes = 0) noexcept
+        : promised_allocation(what, bytes), hooked_call(what, bytes) {}
+};
 
 }
 

@@ -41,7 +41,7 @@ namespace tenure::inline TENURE_ABI {
 /// with no_alloc_scopes, and end on the thread that began them.
 class [[nodiscard]] no_wait_scope {
 public:
-    TENURE_LOCAL no_wait_scope() noexcept {
+    [[nodiscard]] TENURE_LOCAL no_wait_scope() noexcept {
         detail::begin_observed(detail::this_thread_scopes.no_waits, detail::observed::no_wait_begin);
     }
     TENURE_LOCAL ~no_wait_scope() {
@@ -79,7 +79,15 @@ struct unreported_release {
     constexpr unreported_release(std::string_view, const void*) noexcept {}
 };
 
-using caller_release = std::conditional_t<checks::caller, reported_release, unreported_release>;
+/// For functions that are called for every block.
+using promised_release = std::conditional_t<checks::caller, reported_release, unreported_release>;
+
+/// For slow functions, which also tell the hooks.
+class caller_release : promised_release, hooked_call {
+public:
+    TENURE_LOCAL caller_release(std::string_view what, const void* block) noexcept
+        : promised_release(what, block), hooked_call(what, 0) {}
+};
 
 }
 

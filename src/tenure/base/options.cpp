@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <charconv>
+#include <utility>
 
 #include <tenure/base/at_fork.hpp>
 #include <tenure/base/host.hpp>
@@ -111,12 +112,13 @@ constexpr std::array<named_bit, 11> mitigation_names{{{"double_free", mitigation
 bool parse_set(std::span<const named_bit> names, std::uint64_t all, std::string_view text,
                std::uint64_t& value) noexcept {
     std::uint64_t found = 0;
+    const std::string_view whole = text;
     while (!text.empty()) {
         const std::size_t comma = text.find(',');
         const std::string_view word{text.data(), std::min(comma, text.size())};
-        text.remove_prefix(std::min(word.size() + 1, text.size())); // substr() would link libstdc++'s throws
-        bool known = word == "none" || word == "all";
-        if (word == "all") found = all;
+        text.remove_prefix(std::min(word.size() + 1, text.size()));      // substr() would link libstdc++'s throws
+        bool known = word == whole && (word == "none" || word == "all"); // beside other names they contradict them
+        if (known && word == "all") found = all;
         for (const named_bit& candidate : names) {
             if (candidate.name != word) continue;
             found |= candidate.bit;
@@ -201,12 +203,59 @@ void say_what_is_valid(report_text& message, const option_info& info) noexcept {
     message.text(info.help);
 }
 
+/// The number of letters to insert, delete or replace to get from one name to the other.
+std::size_t edit_distance(std::string_view from, std::string_view to) noexcept {
+    constexpr std::size_t max_letters = 63;
+    if (from.size() > max_letters || to.size() > max_letters) return max_letters;
+    std::size_t row[max_letters + 1];
+    for (std::size_t column = 0; column <= to.size(); ++column) row[column] = column;
+    for (std::size_t line = 1; line <= from.size(); ++line) {
+        std::size_t diagonal = std::exchange(row[0], line);
+        for (std::size_t column = 1; column <= to.size(); ++column) {
+            const std::size_t replaced = diagonal + (from[line - 1] != to[column - 1] ? 1 : 0);
+            diagonal = row[column];
+            row[column] = std::min({replaced, row[column - 1] + 1, diagonal + 1});
+        }
+    }
+    return row[to.size()];
+}
+
+/// Reports a variable that is no option but nearly named like one. The prefix is shared with other programs of the
+/// project and with the user's own variables, so other names are left alone.
+void report_if_misspelt(std::string_view name) noexcept {
+    constexpr std::size_t max_wrong_letters = 3;
+    const option_info* nearest = nullptr;
+    std::size_t least = max_wrong_letters + 1;
+    for (const option_info& each : table) {
+        const std::size_t distance = edit_distance(name, each.environment);
+        if (distance == 0) return;
+        if (distance >= least) continue;
+        least = distance;
+        nearest = &each;
+    }
+    if (nearest == nullptr) return;
+    report_text message;
+    message.text(name).text(" is not an option and was ignored. Did you mean ").text(nearest->environment);
+    message.text("? `tenure options` lists all.");
+    report(report_kind::notice, message.view());
+}
+
+void report_misspelt() noexcept {
+    for (std::size_t index = 0;; ++index) {
+        const char* const entry = host::environment_entry(environment_prefix, index);
+        if (entry == nullptr) return;
+        const std::string_view whole{entry};
+        report_if_misspelt({entry, std::min(whole.find('='), whole.size())});
+    }
+}
+
 void read_all() noexcept {
     const char* wrong[option_count]{};
     for (std::size_t index = 0; index < option_count; ++index)
         current.values[index].store(table[index].built_in, std::memory_order_relaxed);
     // Most programs have none of the variables: one pass instead of one per option.
-    if (host::has_environment(environment_prefix)) {
+    const bool has_any = host::has_environment(environment_prefix);
+    if (has_any) {
         for (std::size_t index = 0; index < option_count; ++index) wrong[index] = read_environment(table[index]);
     }
     current.ready.store(2, std::memory_order_release);
@@ -219,6 +268,7 @@ void read_all() noexcept {
         say_what_is_valid(message, table[index]);
         report(report_kind::notice, message.view());
     }
+    if (has_any) report_misspelt();
 }
 
 void make_ready() noexcept {
@@ -239,7 +289,8 @@ std::span<const option_info, option_count> option_table() noexcept { return tabl
 
 bool parse_option(const option_info& info, std::string_view text, std::uint64_t& value) noexcept {
     if (info.form == option_form::parts) return parse_set(part_names, all_parts, text, value);
-    if (info.form == option_form::mitigations) return parse_set(mitigation_names, all_mitigations, text, value);
+    if (info.form == option_form::mitigations)
+        return !text.empty() && parse_set(mitigation_names, all_mitigations, text, value);
     if (info.form == option_form::report && parse_report(text, value)) return true;
     std::uint64_t number = 0;
     const char* const end = text.data() + text.size();

@@ -23,7 +23,7 @@ namespace tenure::inline TENURE_ABI {
 /// While it exists, the calling thread is in the region with this name.
 class [[nodiscard]] region_scope {
 public:
-    TENURE_LOCAL explicit region_scope(std::string_view name) noexcept {
+    [[nodiscard]] TENURE_LOCAL explicit region_scope(std::string_view name) noexcept {
         detail::begin_observed(detail::this_thread_scopes.regions, detail::observed::region_begin, name);
     }
     TENURE_LOCAL ~region_scope() {

@@ -8,6 +8,7 @@
 #include <iterator>
 
 #include <tenure/base/at_fork.hpp>
+#include <tenure/base/check.hpp>
 #include <tenure/base/host.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -69,6 +70,11 @@ std::atomic<std::uint16_t>& entry_for(std::string_view name, std::uint16_t& foun
 
 }
 
+void detail::report_tag_scope_of_other_thread() noexcept {
+    report_misuse("a tag_scope ended on another thread than it began on", nullptr,
+                  "End each scope on its thread: the other thread keeps the tag, and this thread's tag is unchanged.");
+}
+
 void detail::lock_tags() noexcept {
     for (unsigned look = 0; tags.is_locked.exchange(true, std::memory_order_acquire); ++look)
         host::let_others_run(look);
@@ -80,19 +86,19 @@ bool detail::are_tags_locked() noexcept { return tags.is_locked.load(std::memory
 tag tag::named(std::string_view name) noexcept {
     std::uint16_t found = 0;
     entry_for(name, found);
-    if (found != 0) return tag{found};
+    if (found != 0) return from_id(found);
     const registry_lock lock;
     std::atomic<std::uint16_t>& place = entry_for(name, found);
-    if (found != 0) return tag{found};
+    if (found != 0) return from_id(found);
     const auto id = static_cast<std::uint16_t>(built_in_count + tags.named_count);
-    if (id == max_tags || name.size() > max_name_bytes - tags.used_bytes) return tag{other_tag};
+    if (id == max_tags || name.size() > max_name_bytes - tags.used_bytes) return from_id(other_tag);
     char* const copy = tags.text + tags.used_bytes;
     if (!name.empty()) std::memcpy(copy, name.data(), name.size());
     tags.used_bytes += name.size();
     tags.names[id] = {copy, name.size()};
     ++tags.named_count;
     place.store(id, std::memory_order_release);
-    return tag{id};
+    return from_id(id);
 }
 
 std::size_t tag::count() noexcept {

@@ -6,8 +6,9 @@
 /// Owner tags: allocations inside a tag_scope are counted for a name, in statistics and leak reports.
 ///
 /// Use it for     naming subsystems ("physics", "level loader"), so that a leak report names the owner of a block.
-/// Cost           a scope: two thread-local stores, plus a name look-up if it gets a name instead of a tag. An
-///                allocation: nothing, because the thread keeps the tag in a word that it writes anyway.
+/// Cost           a scope: four thread-local stores at each end, without a call as long as the thread opens scopes of
+///                one tag after another; a name look-up if it gets a name instead of a tag. An allocation: nothing,
+///                because the thread keeps the tag in a word that it writes anyway.
 /// Limits         4094 names with 64 KiB of text in a process; later names count as "(other)".
 /// Threads        all threads share the tags; a scope belongs to the thread that opened it.
 /// Example        examples/tags.cpp
@@ -15,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <type_traits>
 
 #include <tenure/base/config.hpp>
 
@@ -30,18 +32,22 @@ public:
     /// Cost      a hash and a compare once the name is known; a lock the first time.
     TENURE_API static tag named(std::string_view name) noexcept;
 
+    /// The same as named(): tag("physics").
+    [[nodiscard]] explicit tag(std::string_view name) noexcept : tag(named(name)) {}
+
     /// "(no tag)" for the default tag.
     [[nodiscard]] TENURE_API std::string_view name() const noexcept;
 
     [[nodiscard]] constexpr std::uint16_t id() const noexcept { return id_; }
     /// The tag with an id from id(). Any other number is a tag without a name, for which nothing is counted.
-    [[nodiscard]] static constexpr tag from_id(std::uint16_t id) noexcept { return tag{id}; }
+    [[nodiscard]] static constexpr tag from_id(std::uint16_t id) noexcept { return {by_id{}, id}; }
     /// The number of tags, including the default one. Valid ids are below it.
     [[nodiscard]] TENURE_API static std::size_t count() noexcept;
     friend constexpr bool operator==(tag, tag) noexcept = default;
 
 private:
-    explicit constexpr tag(std::uint16_t id) noexcept : id_(id) {}
+    struct by_id {};
+    constexpr tag(by_id, std::uint16_t id) noexcept : id_(id) {}
     std::uint16_t id_ = 0;
 };
 
@@ -49,20 +55,65 @@ namespace detail {
 
 constexpr std::uint16_t max_tags = 4096;
 
-/// A thread's tag, and the functions to call when it changes: TempJob keeps the tag in a prepared header word, the heap
-/// has separate pages for each tag.
+/// Where a header word of TempJob holds the tag.
+constexpr unsigned tag_shift_in_word = 32;
+constexpr std::uint64_t tag_mask_in_word = std::uint64_t{0xFFFF} << tag_shift_in_word;
+
+/// A thread's tag, and what a change of it must change as well: TempJob keeps the tag in a prepared header word, the
+/// heap has a cache for each tag, and Temp's bytes are counted for the tag until the change. A pointer is nullptr while
+/// the thread has not used the part.
 struct thread_tag {
     std::uint16_t id = 0;
-    void (*changed)(std::uint16_t before, std::uint16_t now) noexcept = nullptr;
-    void (*heap_changed)(std::uint16_t now) noexcept = nullptr;
+    std::uint16_t memo_id = 0;   ///< the tag of memo_cache
+    void* memo_cache = nullptr;  ///< the heap's cache for the tag set last
+    void** heap_cache = nullptr; ///< the cache in use. Compilers let a void* alias every pointer
+    std::uint64_t* job_word = nullptr;
+    const std::uintptr_t* temp_cursor = nullptr;
+    std::uintptr_t* tagged_from = nullptr; ///< Temp's bytes up to here are counted
+    void (*count_temp)(std::uint16_t id) noexcept = nullptr;
+    /// Counts the second stack of Temp; nullptr while the thread has not used one.
+    void (*count_second)(std::uint16_t id) noexcept = nullptr;
+    void (*heap_changed)(std::uint16_t now) noexcept = nullptr; ///< finds the cache and sets the memo
 };
 extern TENURE_API TENURE_THREAD_LOCAL thread_tag current_tag TENURE_TLS_MODEL;
 
+/// Sets the tag for Temp and TempJob.
+TENURE_LOCAL inline void change_tag_of_lifetimes(thread_tag& thread, std::uint16_t now) noexcept {
+    const std::uint16_t before = thread.id;
+    thread.id = now;
+    if (thread.job_word == nullptr) return;
+    *thread.job_word = (*thread.job_word & ~tag_mask_in_word) | std::uint64_t{now} << tag_shift_in_word;
+    const std::uintptr_t cursor = *thread.temp_cursor;
+    if (before != 0 && cursor != *thread.tagged_from) [[unlikely]]
+        thread.count_temp(before);
+    *thread.tagged_from = cursor;
+    if (thread.count_second != nullptr) [[unlikely]]
+        thread.count_second(before);
+}
+
+/// The thread on which a scope began; known in checked builds only.
+struct known_thread {
+    const void* address;
+    [[nodiscard]] bool is(const void* thread) const noexcept { return address == thread; }
+};
+struct any_thread {
+    constexpr explicit any_thread(const void*) noexcept {}
+    [[nodiscard]] static constexpr bool is(const void*) noexcept { return true; }
+};
+using scope_thread = std::conditional_t<checks::caller, known_thread, any_thread>;
+
+/// Reports a tag_scope that ended on another thread.
+TENURE_API TENURE_COLD void report_tag_scope_of_other_thread() noexcept;
+
 TENURE_LOCAL inline void change_tag(std::uint16_t now) noexcept {
-    const std::uint16_t before = current_tag.id;
-    current_tag.id = now;
-    if (current_tag.changed != nullptr) current_tag.changed(before, now);
-    if (current_tag.heap_changed != nullptr) current_tag.heap_changed(now);
+    thread_tag& thread = current_tag;
+    change_tag_of_lifetimes(thread, now);
+    if (thread.heap_cache == nullptr) return;
+    if (thread.memo_id == now && thread.memo_cache != nullptr) [[likely]] {
+        *thread.heap_cache = thread.memo_cache;
+    } else {
+        thread.heap_changed(now);
+    }
 }
 
 }
@@ -70,19 +121,38 @@ TENURE_LOCAL inline void change_tag(std::uint16_t now) noexcept {
 /// The calling thread's tag.
 [[nodiscard]] TENURE_LOCAL inline tag current_tag() noexcept { return tag::from_id(detail::current_tag.id); }
 
-/// Sets the calling thread's tag until the end of the scope. Scopes nest.
+/// Sets the calling thread's tag until the end of the scope. Scopes nest. A scope ends on the thread where it began;
+/// checked builds report another thread, and leave the tags of both as they are.
 class [[nodiscard]] tag_scope {
 public:
-    TENURE_LOCAL explicit tag_scope(tag owner) noexcept : before_(detail::current_tag.id) {
+    [[nodiscard]] TENURE_LOCAL explicit tag_scope(tag owner) noexcept
+        : before_(detail::current_tag.id), thread_{&detail::current_tag},
+          cache_before_(detail::current_tag.heap_cache != nullptr ? *detail::current_tag.heap_cache : nullptr) {
         detail::change_tag(owner.id());
     }
-    TENURE_LOCAL explicit tag_scope(std::string_view name) noexcept : tag_scope(tag::named(name)) {}
-    TENURE_LOCAL ~tag_scope() { detail::change_tag(before_); }
+    [[nodiscard]] TENURE_LOCAL explicit tag_scope(std::string_view name) noexcept : tag_scope(tag::named(name)) {}
+    TENURE_LOCAL ~tag_scope() {
+        if constexpr (checks::caller) {
+            if (!thread_.is(&detail::current_tag)) {
+                detail::report_tag_scope_of_other_thread();
+                return;
+            }
+        }
+        detail::thread_tag& thread = detail::current_tag;
+        if (thread.heap_cache == nullptr || cache_before_ == nullptr) [[unlikely]] {
+            detail::change_tag(before_);
+        } else {
+            detail::change_tag_of_lifetimes(thread, before_);
+            *thread.heap_cache = cache_before_;
+        }
+    }
     tag_scope(const tag_scope&) = delete;
     tag_scope& operator=(const tag_scope&) = delete;
 
 private:
     std::uint16_t before_;
+    [[no_unique_address]] detail::scope_thread thread_;
+    void* cache_before_; // of the heap; nullptr if the thread had none
 };
 
 }

@@ -17,14 +17,16 @@
 /// When full      make() returns a buffer that is not live.
 /// Example        examples/handles.cpp
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <type_traits>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/base/construct.hpp>
+#include <tenure/base/min_max.hpp>
 #include <tenure/buffer/detail/buffer_checks.hpp>
 #include <tenure/buffer/lease.hpp>
 #include <tenure/handle/handle_memory.hpp>
@@ -50,7 +52,7 @@ public:
     [[nodiscard]] static fixed_buffer make(std::size_t count, held_options options = {}) noexcept {
         handle made;
         if (count > max_object_bytes / sizeof(T) || !is_power_of_two(options.alignment)) return {};
-        options.alignment = std::max(options.alignment, alignof(T));
+        options.alignment = detail::max_of(options.alignment, alignof(T));
         if (options.kind == nullptr) options.kind = "fixed_buffer";
         if (allocate_held(count * sizeof(T), options, made) != status::ok) return {};
         return fixed_buffer(static_cast<T*>(made.pointer), count, made);
@@ -59,7 +61,7 @@ public:
     [[nodiscard]] static fixed_buffer copy_of(std::span<const T> values, held_options options = {}) noexcept {
         options.how = fill::none;
         const fixed_buffer made = make(values.size(), options);
-        if (made.is_live()) std::copy(values.begin(), values.end(), made.first_);
+        if (made.is_live()) detail::copy_elements(values.data(), values.size(), made.first_);
         return made;
     }
     /// Uses the memory of `which` as elements, from its start.
@@ -127,13 +129,15 @@ public:
     /// fill() and copy_to() do nothing, and return false, if the buffer is not live.
     bool fill(const T& value) const noexcept {
         const auto held = lease();
-        std::fill(held.begin(), held.end(), value);
+        const T each = value; // `value` may be one of the elements
+        for (T& element : held) element = each;
         return held.is_live();
     }
     /// Copies as many elements as both have.
     bool copy_to(std::span<T> to) const noexcept {
         const auto held = lease();
-        std::copy_n(held.begin(), std::min(held.size(), to.size()), to.begin());
+        const std::size_t count = detail::min_of(held.size(), to.size());
+        if (count != 0) std::memmove(to.data(), held.begin(), count * sizeof(T));
         return held.is_live();
     }
 

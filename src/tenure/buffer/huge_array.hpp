@@ -18,7 +18,6 @@
 ///                first touch.
 /// Example        examples/handles.cpp
 
-#include <algorithm>
 #include <cstddef>
 #include <utility>
 

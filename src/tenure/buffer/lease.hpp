@@ -26,7 +26,7 @@ public:
     /// Holds nothing.
     lease() noexcept = default;
     /// Acquires the handle's memory. The lease is empty if the handle is stale.
-    TENURE_LOCAL lease(const handle& which, T* first, std::size_t count) noexcept {
+    [[nodiscard]] TENURE_LOCAL lease(const handle& which, T* first, std::size_t count) noexcept {
         if (handle_table::process().acquire(which) != status::ok) return;
         which_ = which;
         first_ = first;

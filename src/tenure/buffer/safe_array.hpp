@@ -18,15 +18,15 @@
 /// When full      make() returns an array that is empty and not live.
 /// Example        examples/handles.cpp
 
-#include <algorithm>
 #include <cstddef>
-#include <memory>
 #include <span>
 #include <type_traits>
 #include <utility>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/base/construct.hpp>
+#include <tenure/base/min_max.hpp>
 #include <tenure/buffer/detail/buffer_checks.hpp>
 #include <tenure/buffer/fixed_buffer.hpp>
 #include <tenure/buffer/lease.hpp>
@@ -51,7 +51,7 @@ public:
         safe_array made;
         if (!is_plain) options.how = fill::none; // the constructors initialise the memory
         if (!made.reserve(count, options)) return made;
-        if constexpr (!is_plain) std::uninitialized_value_construct_n(made.first(), count);
+        if constexpr (!is_plain) detail::construct_elements(made.first(), count);
         return made;
     }
     /// Allocates copies of the span's elements.
@@ -59,7 +59,7 @@ public:
         static_assert(std::is_nothrow_copy_constructible_v<T>);
         safe_array made;
         options.how = fill::none;
-        if (made.reserve(values.size(), options)) std::uninitialized_copy(values.begin(), values.end(), made.first());
+        if (made.reserve(values.size(), options)) detail::copy_elements(values.data(), values.size(), made.first());
         return made;
     }
 
@@ -140,7 +140,7 @@ private:
 
     [[nodiscard]] bool reserve(std::size_t count, held_options options) noexcept {
         if (count > max_object_bytes / sizeof(T) || !is_power_of_two(options.alignment)) return false;
-        options.alignment = std::max(options.alignment, alignof(T));
+        options.alignment = detail::max_of(options.alignment, alignof(T));
         if (options.kind == nullptr) options.kind = "safe_array";
         if constexpr (!std::is_trivially_destructible_v<T>) options.releaser = &end_elements;
         if (allocate_held(count * sizeof(T), options, memory_) != status::ok) return false;

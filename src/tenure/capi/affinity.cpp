@@ -16,8 +16,9 @@ using namespace tenure;
 
 /// A group and where its memory comes from. Two sources of C functions: configure() releases memory to one, and begins
 /// with the other.
-struct tn_affinity {
-    tn_affinity(affinity_group& group, sharing sharing_of_group) noexcept : value(group), threads(sharing_of_group) {}
+struct tn_affinity_group {
+    tn_affinity_group(affinity_group& group, sharing sharing_of_group) noexcept
+        : value(group), threads(sharing_of_group) {}
 
     affinity_group& value;
     sharing threads;
@@ -65,9 +66,9 @@ namespace {
 }
 
 /// A group of the caller's.
-struct owned_group : tn_affinity {
+struct owned_group : tn_affinity_group {
     explicit owned_group(const tn_affinity_options& options) noexcept
-        : tn_affinity(group, translated(options).threads), name(capi::view_of(options.name)),
+        : tn_affinity_group(group, translated(options).threads), name(capi::view_of(options.name)),
           group(name.view_or("(no name)"), translated(options), source_of(options, sources[0])) {}
 
     capi::short_name name;
@@ -75,10 +76,10 @@ struct owned_group : tn_affinity {
 };
 
 struct handle_memory {
-    alignas(tn_affinity) unsigned char bytes[sizeof(tn_affinity)];
+    alignas(tn_affinity_group) unsigned char bytes[sizeof(tn_affinity_group)];
 };
 constinit handle_memory memory[4]{};
-constinit std::atomic<tn_affinity*> ready_made[4]{};
+constinit std::atomic<tn_affinity_group*> ready_made[4]{};
 
 [[nodiscard]] affinity_group& group_of(tn_ready_made which) noexcept {
     switch (which) {
@@ -89,7 +90,7 @@ constinit std::atomic<tn_affinity*> ready_made[4]{};
     }
 }
 
-[[nodiscard]] bool is_ready_made(const tn_affinity* group) noexcept {
+[[nodiscard]] bool is_ready_made(const tn_affinity_group* group) noexcept {
     for (const auto& each : ready_made)
         if (group != nullptr && each.load(std::memory_order_relaxed) == group) return true;
     return false;
@@ -97,31 +98,31 @@ constinit std::atomic<tn_affinity*> ready_made[4]{};
 
 }
 
-tn_affinity* tn_affinity_create(const tn_affinity_options* options) {
+tn_affinity_group* tn_affinity_create(const tn_affinity_options* options) {
     if (!capi::is_sized(options)) return nullptr;
     const tn_affinity_options known = capi::asked(options);
     return is_possible(known, sharing::one_thread) ? make<owned_group>(known) : nullptr;
 }
 
-void tn_affinity_destroy(tn_affinity* group) {
+void tn_affinity_destroy(tn_affinity_group* group) {
     if (is_ready_made(group))
         return report_misuse("a ready-made affinity group cannot be destroyed", group,
                              "It lives as long as the process. Call tn_affinity_clear to free its objects.");
     destroy(static_cast<owned_group*>(group));
 }
 
-tn_affinity* tn_affinity_ready_made(tn_ready_made which) {
+tn_affinity_group* tn_affinity_ready_made(tn_ready_made which) {
     if (which >= std::size(ready_made)) return nullptr;
-    if (tn_affinity* const made = ready_made[which].load(std::memory_order_acquire)) return made;
+    if (tn_affinity_group* const made = ready_made[which].load(std::memory_order_acquire)) return made;
     affinity_group& group = group_of(which); // before the lock, which it takes as well
     const platform::lock_guard lock(platform::making_mutex());
     if (ready_made[which].load(std::memory_order_relaxed) == nullptr)
-        ready_made[which].store(new (memory[which].bytes) tn_affinity(group, sharing::any_thread),
+        ready_made[which].store(new (memory[which].bytes) tn_affinity_group(group, sharing::any_thread),
                                 std::memory_order_release);
     return ready_made[which].load(std::memory_order_relaxed);
 }
 
-tn_status tn_affinity_configure(tn_affinity* group, const tn_affinity_options* options) {
+tn_status tn_affinity_configure(tn_affinity_group* group, const tn_affinity_options* options) {
     if (!capi::is_sized(options)) return TN_INVALID_ARGUMENT;
     const tn_affinity_options known = capi::asked(options);
     if (!is_possible(known, group->threads)) return TN_INVALID_ARGUMENT;
@@ -133,24 +134,24 @@ tn_status tn_affinity_configure(tn_affinity* group, const tn_affinity_options* o
     return TN_OK;
 }
 
-std::uint32_t tn_affinity_sizes_required(const tn_affinity* group) {
+std::uint32_t tn_affinity_sizes_required(const tn_affinity_group* group) {
     return group->value.sizes() == size_on_free::required ? 1 : 0;
 }
 
-void* tn_affinity_allocate(tn_affinity* group, std::size_t bytes, std::size_t alignment) {
+void* tn_affinity_allocate(tn_affinity_group* group, std::size_t bytes, std::size_t alignment) {
     return alignment == 0 ? group->value.allocate(bytes) : group->value.allocate(bytes, alignment);
 }
 
-void tn_affinity_deallocate(tn_affinity* group, void* object) { group->value.deallocate(object); }
+void tn_affinity_deallocate(tn_affinity_group* group, void* object) { group->value.deallocate(object); }
 
-void tn_affinity_deallocate_sized(tn_affinity* group, void* object, std::size_t bytes, std::size_t alignment) {
+void tn_affinity_deallocate_sized(tn_affinity_group* group, void* object, std::size_t bytes, std::size_t alignment) {
     alignment == 0 ? group->value.deallocate(object, bytes) : group->value.deallocate(object, bytes, alignment);
 }
 
-void tn_affinity_clear(tn_affinity* group) { group->value.clear(); }
+void tn_affinity_clear(tn_affinity_group* group) { group->value.clear(); }
 
-std::size_t tn_affinity_trim(tn_affinity* group) { return group->value.trim(); }
+std::size_t tn_affinity_trim(tn_affinity_group* group) { return group->value.trim(); }
 
-void tn_affinity_get_stats(const tn_affinity* group, tn_allocator_stats* stats) {
+void tn_affinity_get_stats(const tn_affinity_group* group, tn_allocator_stats* stats) {
     capi::answer(stats, capi::figures(group->value.stats()));
 }

@@ -24,7 +24,7 @@ struct shown_in_front<false> {};
 /// checked builds something else comes first.
 struct whole_arena : shown_in_front<checks::caller> {
     whole_arena(std::size_t first_chunk_bytes, const tn_block_source* functions) noexcept
-        : value(memory(functions), first_chunk_bytes) {}
+        : value(first_chunk_bytes, memory(functions)) {}
     /// The source is constructed first, although it comes after the arena in memory.
     [[nodiscard]] block_source& memory(const tn_block_source* functions) noexcept {
         return (::new (static_cast<void*>(source_memory)) capi::callback_source(functions))->or_pages();

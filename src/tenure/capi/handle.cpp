@@ -86,7 +86,7 @@ tn_status tn_handle_release(const tn_handle* handle) {
     return static_cast<tn_status>(handle_table::process().release(known(*handle)));
 }
 
-tn_status tn_handle_free(const tn_handle* handle, std::uint32_t* holders) {
+tn_status tn_handle_deallocate(const tn_handle* handle, std::uint32_t* holders) {
     return static_cast<tn_status>(handle_table::process().remove(known(*handle), holders));
 }
 

@@ -28,7 +28,10 @@ struct tn_heap {
 tn_heap* tn_heap_create(const tn_heap_options* options) {
     if (!capi::is_sized(options)) return nullptr;
     const tn_heap_options known = capi::asked(options);
-    return capi::callback_source::is_whole(known.source) ? make<tn_heap>(known) : nullptr;
+    tn_heap* const made = capi::callback_source::is_whole(known.source) ? make<tn_heap>(known) : nullptr;
+    if (made == nullptr || made->value.is_usable()) return made;
+    destroy(made); // out of memory
+    return nullptr;
 }
 
 void tn_heap_destroy(tn_heap* heap) { destroy(heap); }

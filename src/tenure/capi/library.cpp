@@ -3,6 +3,7 @@
 //
 // tenure.h: the library itself, its options and its reports.
 
+#include <iterator>
 #include <string_view>
 
 #include <tenure/base/options.hpp>

@@ -23,9 +23,9 @@ static_assert(static_cast<tn_lifetime>(lifetime::temp) == TN_TEMP);
 static_assert(static_cast<tn_lifetime>(lifetime::temp_job) == TN_TEMP_JOB);
 static_assert(static_cast<tn_lifetime>(lifetime::persistent) == TN_PERSISTENT);
 
-// A scope lives in the caller's marker from mark to rewind.
-static_assert(sizeof(temp_scope) == sizeof(tn_temp_marker));
-static_assert(alignof(temp_scope) == alignof(tn_temp_marker));
+// A scope lives in the caller's structure from its begin to its end.
+static_assert(sizeof(temp_scope) == sizeof(tn_temp_scope));
+static_assert(alignof(temp_scope) == alignof(tn_temp_scope));
 
 /// Whether a lifetime is valid. If not, the block stays allocated.
 [[nodiscard]] bool is_lifetime(tn_lifetime held, const void* block) noexcept {
@@ -86,13 +86,13 @@ std::uint32_t tn_warm_up(std::size_t bytes, tn_lifetime held) {
     return held <= TN_PERSISTENT && warm_up(bytes, static_cast<lifetime>(held)) ? 1 : 0;
 }
 
-void tn_temp_mark(tn_temp_marker* marker) { ::new (static_cast<void*>(marker)) temp_scope; }
+void tn_temp_begin(tn_temp_scope* scope) { ::new (static_cast<void*>(scope)) temp_scope; }
 
-void tn_temp_rewind(const tn_temp_marker* marker) {
-    // End the scope in a copy, because the caller's marker may be in read-only memory. Copy bytes instead of assigning
-    // a marker: the compiler may assume that nothing reads a marker's fields as a scope's, and drop the copy.
+void tn_temp_end(const tn_temp_scope* scope) {
+    // End the scope in a copy, because the caller's structure may be in read-only memory. Copy bytes instead of
+    // assigning it: the compiler may assume that nothing reads its fields as a scope's, and drop the copy.
     alignas(temp_scope) unsigned char copy[sizeof(temp_scope)];
-    std::memcpy(copy, marker, sizeof copy);
+    std::memcpy(copy, scope, sizeof copy);
     std::launder(static_cast<temp_scope*>(static_cast<void*>(copy)))->~temp_scope();
 }
 

@@ -8,8 +8,8 @@
 
 using namespace tenure;
 
-struct tn_offsets {
-    explicit tn_offsets(std::uint64_t capacity) noexcept : value(capacity) {}
+struct tn_offset_allocator {
+    explicit tn_offset_allocator(std::uint64_t capacity) noexcept : value(capacity) {}
     offset_allocator value;
 };
 
@@ -21,13 +21,14 @@ static_assert(offset_range::no_id == UINT32_MAX);
 
 }
 
-tn_offsets* tn_offset_create(std::uint64_t capacity) {
-    return capacity <= offset_allocator::max_capacity ? make<tn_offsets>(capacity) : nullptr;
+tn_offset_allocator* tn_offset_create(std::uint64_t capacity) {
+    return capacity <= offset_allocator::max_capacity ? make<tn_offset_allocator>(capacity) : nullptr;
 }
 
-void tn_offset_destroy(tn_offsets* offsets) { destroy(offsets); }
+void tn_offset_destroy(tn_offset_allocator* offsets) { destroy(offsets); }
 
-tn_status tn_offset_allocate(tn_offsets* offsets, std::uint64_t size, std::uint64_t alignment, tn_offset_range* range) {
+tn_status tn_offset_allocate(tn_offset_allocator* offsets, std::uint64_t size, std::uint64_t alignment,
+                             tn_offset_range* range) {
     const std::uint64_t aligned_to = alignment == 0 ? 1 : alignment;
     if ((aligned_to & (aligned_to - 1)) != 0) return TN_INVALID_ARGUMENT;
     const offset_range found = offsets->value.allocate(size, aligned_to);
@@ -36,37 +37,39 @@ tn_status tn_offset_allocate(tn_offsets* offsets, std::uint64_t size, std::uint6
     return TN_OK;
 }
 
-void tn_offset_deallocate(tn_offsets* offsets, tn_offset_range range) { offsets->value.deallocate(translated(range)); }
+void tn_offset_deallocate(tn_offset_allocator* offsets, tn_offset_range range) {
+    offsets->value.deallocate(translated(range));
+}
 
-void tn_offset_deallocate_after(tn_offsets* offsets, tn_offset_range range, std::uint32_t frames) {
+void tn_offset_deallocate_after(tn_offset_allocator* offsets, tn_offset_range range, std::uint32_t frames) {
     offsets->value.deallocate_after(translated(range), frames);
 }
 
-std::uint64_t tn_offset_collect(tn_offsets* offsets) { return offsets->value.collect(); }
+std::uint64_t tn_offset_collect(tn_offset_allocator* offsets) { return offsets->value.collect(); }
 
-tn_status tn_offset_grow(tn_offsets* offsets, std::uint64_t capacity) {
+tn_status tn_offset_grow(tn_offset_allocator* offsets, std::uint64_t capacity) {
     if (capacity < offsets->value.capacity() || capacity > offset_allocator::max_capacity) return TN_INVALID_ARGUMENT;
     return offsets->value.grow(capacity) ? TN_OK : TN_OUT_OF_MEMORY;
 }
 
-tn_status tn_offset_shrink(tn_offsets* offsets, std::uint64_t capacity) {
+tn_status tn_offset_shrink(tn_offset_allocator* offsets, std::uint64_t capacity) {
     if (capacity > offsets->value.capacity()) return TN_INVALID_ARGUMENT;
     return offsets->value.shrink(capacity) ? TN_OK : TN_STILL_HELD;
 }
 
-void tn_offset_clear(tn_offsets* offsets) { offsets->value.clear(); }
+void tn_offset_clear(tn_offset_allocator* offsets) { offsets->value.clear(); }
 
-std::uint64_t tn_offset_size_of(const tn_offsets* offsets, tn_offset_range range) {
+std::uint64_t tn_offset_size_of(const tn_offset_allocator* offsets, tn_offset_range range) {
     return offsets->value.size_of(translated(range));
 }
 
-void tn_offset_get_usage(const tn_offsets* offsets, tn_offset_usage* usage) {
+void tn_offset_get_usage(const tn_offset_allocator* offsets, tn_offset_usage* usage) {
     const offset_usage seen = offsets->value.usage();
     capi::answer(usage, {0, 0, seen.capacity, seen.free, seen.largest_free, seen.waiting, seen.range_count,
                          seen.free_count, seen.record_bytes});
 }
 
-void tn_offset_walk(const tn_offsets* offsets,
+void tn_offset_walk(const tn_offset_allocator* offsets,
                     void (*visit)(void* context, std::uint64_t offset, std::uint64_t size, std::uint32_t is_free),
                     void* context) {
     offsets->value.walk(

@@ -51,7 +51,11 @@ void tn_pool_get_stats(const tn_pool* pool, tn_allocator_stats* stats) {
 
 tn_shared_pool* tn_shared_pool_create(std::size_t bytes, std::size_t alignment, const tn_block_source* source) {
     const std::size_t aligned_to = capi::alignment_of(alignment);
-    return is_valid(bytes, aligned_to, source) ? make<tn_shared_pool>(bytes, aligned_to, source) : nullptr;
+    tn_shared_pool* const made =
+        is_valid(bytes, aligned_to, source) ? make<tn_shared_pool>(bytes, aligned_to, source) : nullptr;
+    if (made == nullptr || made->value.is_usable()) return made;
+    destroy(made); // out of memory
+    return nullptr;
 }
 
 void tn_shared_pool_destroy(tn_shared_pool* pool) { destroy(pool); }

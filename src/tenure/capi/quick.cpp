@@ -41,7 +41,7 @@ static_assert(offsetof(detail::thread_tag, id) == 0 && sizeof(detail::thread_tag
 
 }
 
-void* tn_try_alloc(std::size_t bytes) {
+void* tn_try_malloc(std::size_t bytes) {
     detail::thread_cache* const cache = detail::process_cache();
     void* block = nullptr;
     if (checks::caller || cache == nullptr || bytes > detail::max_small_bytes) return nullptr;

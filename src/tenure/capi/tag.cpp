@@ -31,13 +31,13 @@ std::uint32_t tn_tag_named(const char* name, std::size_t length) {
 
 void tn_tag_name(std::uint32_t tag, tn_text* name) { *name = capi::text_of(known(tag).name()); }
 
-std::uint32_t tn_tag_push(std::uint32_t tag) {
+std::uint32_t tn_tag_begin(std::uint32_t tag) {
     const std::uint32_t before = current_tag().id();
     detail::change_tag(or_none(tag));
     return before;
 }
 
-void tn_tag_pop(std::uint32_t before) { detail::change_tag(or_none(before)); }
+void tn_tag_end(std::uint32_t before) { detail::change_tag(or_none(before)); }
 
 std::uint32_t tn_tag_count() { return static_cast<std::uint32_t>(tag::count() - 1); }
 

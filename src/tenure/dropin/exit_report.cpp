@@ -6,6 +6,7 @@
 /// line of text or JSON, so that the lines of several processes do not mix.
 
 #include <atomic>
+#include <iterator>
 
 #include <tenure/base/options.hpp>
 #include <tenure/base/report.hpp>

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <cstdio>
 
 #include <tenure/dropin/detail/figures.hpp>
 #include <tenure/heap/heap.hpp>

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/check.hpp>
@@ -20,6 +21,15 @@ passthrough_blocks::node* passthrough_blocks::node_of(const void* block) noexcep
 /// Also of the list: a block of another allocator under passthrough is not taken for one of this list.
 std::uintptr_t passthrough_blocks::canary_of(const node* of) const noexcept {
     return address_of(of) ^ (address_of(this) << 8) ^ 0x7E27'0DE7'0B10'C001;
+}
+
+void passthrough_blocks::take(passthrough_blocks& other) noexcept {
+    first_ = std::exchange(other.first_, nullptr);
+    count_ = std::exchange(other.count_, 0);
+    peak_count_ = std::exchange(other.peak_count_, 0);
+    bytes_ = std::exchange(other.bytes_, 0);
+    for (node* each = first_; each != nullptr; each = each->next)
+        if (each->canary == other.canary_of(each)) each->canary = canary_of(each); // otherwise free_all() reports it
 }
 
 void* passthrough_blocks::allocate(std::size_t bytes, std::size_t alignment) noexcept {

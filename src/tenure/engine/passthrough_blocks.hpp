@@ -18,8 +18,13 @@ class passthrough_blocks {
 public:
     constexpr passthrough_blocks() noexcept = default;
     ~passthrough_blocks() { free_all(); }
+    passthrough_blocks(passthrough_blocks&& other) noexcept { take(other); }
     passthrough_blocks(const passthrough_blocks&) = delete;
     passthrough_blocks& operator=(const passthrough_blocks&) = delete;
+
+    /// Takes over the blocks of a list, which is empty afterwards. Requires  this list is empty, and no other thread
+    /// uses either. Cost      O(blocks).
+    void take(passthrough_blocks& other) noexcept;
 
     /// Requires  `alignment` is a power of two.
     /// Returns   nullptr when malloc fails.
@@ -45,6 +50,12 @@ public:
             visit(static_cast<void*>(each + 1), each->bytes);
             each = next;
         }
+    }
+    /// The newest block, and the next older one; nullptr when there is none. Requires  as for_each().
+    [[nodiscard]] void* first() const noexcept { return first_ != nullptr ? first_ + 1 : nullptr; }
+    [[nodiscard]] static void* next(const void* block) noexcept {
+        node* const after = node_of(block)->next;
+        return after != nullptr ? after + 1 : nullptr;
     }
     [[nodiscard]] std::size_t count() const noexcept;
     [[nodiscard]] std::size_t peak_count() const noexcept;

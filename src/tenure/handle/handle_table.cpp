@@ -4,7 +4,9 @@
 #include <tenure/handle/handle_table.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
+#include <iterator>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/check.hpp>
@@ -167,7 +169,7 @@ std::uint32_t handle_table::pop(entry_stack& from) noexcept {
 }
 
 void handle_table::push(std::uint32_t entry) noexcept {
-    std::atomic<std::uint64_t>& to = stacks_of_free_[stack_of(entry)].top;
+    detail::atomic<std::uint64_t>& to = stacks_of_free_[stack_of(entry)].top;
     handle_record& record = records_.load(std::memory_order_relaxed)[entry];
     std::uint64_t top = to.load(std::memory_order_relaxed);
     do {

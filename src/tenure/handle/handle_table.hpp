@@ -20,10 +20,10 @@
 /// When full      add() returns a stale handle and changes nothing.
 /// Example        examples/handles.cpp
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/status.hpp>
 #include <tenure/base/tag.hpp>
@@ -69,10 +69,10 @@ namespace detail {
 
 /// The word of an entry: the holder count in the upper half, the generation in the lower half. A count that overflows
 /// is cut off and never changes the generation. Odd generations are live.
-using handle_word = std::atomic<std::uint64_t>;
+using handle_word = atomic<std::uint64_t>;
 /// A second copy of each entry's generation, apart from the words: threads that only check do not contend with threads
 /// that count. remove() changes it after the word and before it frees the memory.
-using handle_generation = std::atomic<std::uint32_t>;
+using handle_generation = atomic<std::uint32_t>;
 constexpr std::uint64_t one_holder = std::uint64_t{1} << 32;
 /// The last even generation: an entry that reaches it is retired.
 constexpr std::uint32_t retired_generation = UINT32_MAX - 1;
@@ -170,15 +170,15 @@ private:
     static constexpr std::uint32_t entries_per_line = cache_line_bytes / sizeof(detail::handle_word);
 
     struct alignas(cache_line_bytes) entry_stack {
-        std::atomic<std::uint64_t> top{0};       ///< an entry, and above it a number that changes with each pop
-        std::atomic<std::uint32_t> next_line{0}; ///< the stack's next line that was never used
+        detail::atomic<std::uint64_t> top{0};       ///< an entry, and above it a number that changes with each pop
+        detail::atomic<std::uint32_t> next_line{0}; ///< the stack's next line that was never used
     };
 
     [[nodiscard]] TENURE_LOCAL detail::handle_word& word_of(const handle& which) const noexcept {
-        return words_.load(std::memory_order_acquire)[which.entry]; // entry zero's word, until the table is open
+        return words_.load(detail::memory_order::acquire)[which.entry]; // entry zero's word, until the table is open
     }
     [[nodiscard]] TENURE_LOCAL std::uint32_t generation_of(const handle& which) const noexcept {
-        return generations_.load(std::memory_order_acquire)[which.entry].load(std::memory_order_acquire);
+        return generations_.load(detail::memory_order::acquire)[which.entry].load(detail::memory_order::acquire);
     }
     [[nodiscard]] static constexpr std::uint32_t stack_of(std::uint32_t entry) noexcept {
         return entry / entries_per_line % stack_count;
@@ -202,13 +202,13 @@ private:
     static constinit detail::handle_word nothing; ///< entry zero of every table that is not open yet
     static constinit detail::handle_generation no_generation;
 
-    std::atomic<detail::handle_word*> words_{&nothing};
-    std::atomic<detail::handle_generation*> generations_{&no_generation};
-    std::atomic<detail::handle_record*> records_{nullptr};
-    std::atomic<detail::handle_stack*> stacks_{nullptr};
-    std::atomic<std::uint32_t> entries_end_{0}; ///< one past the last entry ever used
-    std::uint32_t committed_ = 0;               ///< entries
-    std::uint32_t reserved_ = 0;                ///< entries
+    detail::atomic<detail::handle_word*> words_{&nothing};
+    detail::atomic<detail::handle_generation*> generations_{&no_generation};
+    detail::atomic<detail::handle_record*> records_{nullptr};
+    detail::atomic<detail::handle_stack*> stacks_{nullptr};
+    detail::atomic<std::uint32_t> entries_end_{0}; ///< one past the last entry ever used
+    std::uint32_t committed_ = 0;                  ///< entries
+    std::uint32_t reserved_ = 0;                   ///< entries
     handle_table_options options_;
     platform::mutex mutex_;       ///< for the two above, and for opening the table
     platform::fork_handler fork_; ///< enlisted before the first lock: a constant has no constructor to do it
@@ -238,7 +238,7 @@ inline handle_table& handle_table::process() noexcept { return detail::process_h
 
 inline status handle_table::acquire(const handle& which) noexcept {
     detail::handle_word& word = word_of(which);
-    const std::uint64_t before = word.fetch_add(detail::one_holder, std::memory_order_acquire);
+    const std::uint64_t before = word.fetch_add(detail::one_holder, detail::memory_order::acquire);
     const bool is_full = detail::holders_in(before) >= detail::max_holders;
     if (detail::generation_in(before) != which.generation || is_full) [[unlikely]]
         return undo_acquire(word, before, which);
@@ -251,7 +251,7 @@ inline status handle_table::release(const handle& which) noexcept {
         return status::stale_handle;
     if constexpr (checks::caller) forget_holder(which);
     detail::handle_word& word = word_of(which);
-    const std::uint64_t before = word.fetch_sub(detail::one_holder, std::memory_order_release);
+    const std::uint64_t before = word.fetch_sub(detail::one_holder, detail::memory_order::release);
     if (detail::generation_in(before) != which.generation || detail::holders_in(before) == 0) [[unlikely]]
         return undo_release(word, before, which);
     return status::ok;

@@ -4,7 +4,9 @@
 #include <tenure/heap/heap.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
+#include <new>
 #include <utility>
 
 #include <tenure/base/host.hpp>
@@ -13,10 +15,13 @@
 #include <tenure/base/options.hpp>
 #include <tenure/heap/detail/checked/quarantine.hpp>
 #include <tenure/heap/detail/purge/background.hpp>
+#include <tenure/platform/memory.hpp>
+#include <tenure/platform/sanitizer.hpp>
 #include <tenure/platform/thread.hpp>
 
 namespace tenure::inline TENURE_ABI {
 
+using detail::registered_heap;
 using detail::thread_cache;
 
 namespace {
@@ -49,10 +54,26 @@ TENURE_ALWAYS_INLINE void start_wanted_background() noexcept {
 
 /// Entry points into heaps for thread ends and forks.
 struct heap_events {
-    static detail::heap_core& process_core() noexcept { return heap::process().core_; }
+    /// Never destroyed: objects of static duration may free to the process heap at the very end.
+    union home {
+        constexpr home() noexcept
+            : value("process", pages_of_process, detail::max_segment_bytes, max_object_bytes,
+                    detail::passthrough_form::plain, platform::fork_order::process_heap, fork_steps) {}
+        ~home() {}
+        registered_heap value;
+    };
+    static home home_of_process;
+
+    static detail::heap_core& process_core() noexcept { return home_of_process.value.core; }
+
+    static heap_usage usage_of(const registered_heap& home) noexcept {
+        heap_usage answer = home.core.usage();
+        answer.name = home.name;
+        return answer;
+    }
 
     static void end_of_slot(void* owner, void* cache) noexcept {
-        static_cast<heap*>(owner)->core_.close_cache(*static_cast<thread_cache*>(cache));
+        static_cast<registered_heap*>(owner)->core.close_cache(*static_cast<thread_cache*>(cache));
         start_wanted_background();
     }
 
@@ -74,13 +95,15 @@ struct heap_events {
     }
 
     static constexpr platform::fork_steps fork_steps{
-        [](void* owner) noexcept { static_cast<heap*>(owner)->core_.before_fork(); },
-        [](void* owner) noexcept { static_cast<heap*>(owner)->core_.after_fork_in_parent(); },
+        [](void* owner) noexcept { static_cast<registered_heap*>(owner)->core.before_fork(); },
+        [](void* owner) noexcept { static_cast<registered_heap*>(owner)->core.after_fork_in_parent(); },
         [](void* owner) noexcept {
-            heap& forked = *static_cast<heap*>(owner);
-            forked.core_.after_fork_in_child(forked.cache_of_this_thread());
+            registered_heap& forked = *static_cast<registered_heap*>(owner);
+            const bool is_process = &forked == &home_of_process.value;
+            forked.core.after_fork_in_child(is_process ? detail::process_cache()
+                                                       : static_cast<thread_cache*>(platform::slot_value(forked.slot)));
         },
-        [](void* owner) noexcept { return static_cast<heap*>(owner)->core_.holds_lock(); },
+        [](void* owner) noexcept { return static_cast<registered_heap*>(owner)->core.holds_lock(); },
     };
 
     static void visit_cores(void (*visit)(void* context, detail::heap_core& core) noexcept, void* context) noexcept {
@@ -93,13 +116,13 @@ struct heap_events {
             &end_of_slot,
             [](void* argument, void* owner) noexcept {
                 const auto& [call, with] = *static_cast<visiting*>(argument);
-                call(with, static_cast<heap*>(owner)->core_);
+                call(with, static_cast<registered_heap*>(owner)->core);
             },
             &to);
     }
 
     static void register_fork_handlers() noexcept {
-        heap::process().fork_.enlist();
+        home_of_process.value.fork.enlist();
         platform::hear_of_forks(); // again, in case the system rejected it before
     }
 
@@ -141,14 +164,13 @@ struct heap_events {
     }
 };
 
-constexpr heap::heap(for_process) noexcept
-    : slot_{process_index, 0}, name_("process"),
-      core_(pages_of_process, detail::max_segment_bytes, max_object_bytes, detail::passthrough_form::plain),
-      fork_(platform::fork_order::process_heap, this, heap_events::fork_steps) {}
+constinit heap_events::home heap_events::home_of_process{};
 
-/// Never destroyed: objects of static duration may free to it at the very end.
+constexpr heap::heap(registered_heap& of_process) noexcept
+    : slot_{process_index, 0}, segment_bytes_(detail::max_segment_bytes), home_(&of_process) {}
+
 union heap::process_heap {
-    constexpr process_heap() noexcept : value(for_process{}) {}
+    constexpr process_heap() noexcept : value(heap_events::home_of_process.value) {}
     ~process_heap() {}
     heap value;
 };
@@ -172,7 +194,7 @@ thread_cache* detail::process_cache_or_open() noexcept {
     return process_cache() != nullptr ? process_cache() : heap_events::open_process_cache();
 }
 
-const detail::heap_core& detail::core_of(const heap& of) noexcept { return of.core_; }
+const detail::heap_core& detail::core_of(const heap& of) noexcept { return of.home_->core; }
 detail::heap_core& detail::process_core() noexcept { return heap_events::process_core(); }
 void detail::visit_cores(void (*visit)(void* context, heap_core& core) noexcept, void* context) noexcept {
     heap_events::visit_cores(visit, context);
@@ -232,19 +254,48 @@ void detail::process_deallocate_slow(void* block, bool starts_thread) noexcept {
     if (starts_thread) start_wanted_background();
 }
 
-heap::heap(heap_options options, block_source& source) noexcept
-    : name_(options.name), core_(source, segment_bytes_for(options.limit_bytes, source), options.limit_bytes,
-                                 detail::passthrough_form::listed),
-      fork_(platform::fork_order::objects, this, heap_events::fork_steps) {
-    core_.set_purge_policy({options.purge_delay_ns, options.max_retained_bytes});
-    core_.set_tended(options.background);
-    slot_ = platform::register_slot(this, &heap_events::end_of_slot);
-    fork_.enlist();
+namespace {
+
+std::size_t home_bytes() noexcept { return align_up(sizeof(registered_heap), platform::page_bytes()); }
+
+void end_home(registered_heap* home) noexcept {
+    if (home == nullptr) return;
+    home->fork.delist();
+    platform::unregister_slot(home->slot);
+    home->~registered_heap();
+    platform::remove_leak_root(home, home_bytes());
+    platform::unreserve(home, home_bytes());
 }
 
-heap::~heap() {
-    fork_.delist();
-    platform::unregister_slot(slot_);
+}
+
+heap::heap(heap_options options, block_source& source) noexcept {
+    void* const memory = platform::map(home_bytes(), cache_line_bytes);
+    if (memory == nullptr) return;
+    segment_bytes_ = segment_bytes_for(options.limit_bytes, source);
+    platform::add_leak_root(memory, home_bytes()); // for blocks under passthrough
+    home_ = ::new (memory)
+        registered_heap(options.name, source, segment_bytes_, options.limit_bytes, detail::passthrough_form::listed,
+                        platform::fork_order::objects, heap_events::fork_steps);
+    home_->core.set_purge_policy({options.purge_delay_ns, options.max_retained_bytes});
+    home_->core.set_tended(options.background);
+    slot_ = home_->slot = platform::register_slot(home_, &heap_events::end_of_slot);
+    home_->fork.enlist();
+}
+
+heap::~heap() { end_home(home_); }
+
+heap::heap(heap&& other) noexcept
+    : slot_(std::exchange(other.slot_, {})), segment_bytes_(other.segment_bytes_),
+      home_(std::exchange(other.home_, nullptr)) {}
+
+heap& heap::operator=(heap&& other) noexcept {
+    if (this == &other) return *this;
+    end_home(home_);
+    slot_ = std::exchange(other.slot_, {});
+    segment_bytes_ = other.segment_bytes_;
+    home_ = std::exchange(other.home_, nullptr);
+    return *this;
 }
 
 thread_cache* heap::cache_or_open() noexcept {
@@ -252,9 +303,9 @@ thread_cache* heap::cache_or_open() noexcept {
     if (thread_cache* const cache = cache_of_this_thread(); cache != nullptr) return cache;
     if (is_opening || !platform::may_set_slot(slot_)) return nullptr;
     is_opening = true;
-    thread_cache* cache = core_.open_cache();
+    thread_cache* cache = home_->core.open_cache();
     if (cache != nullptr && !platform::set_slot(slot_, cache)) {
-        core_.close_cache(*cache);
+        home_->core.close_cache(*cache);
         cache = nullptr;
     }
     is_opening = false;
@@ -263,53 +314,54 @@ thread_cache* heap::cache_or_open() noexcept {
 
 void* heap::allocate_slow(std::size_t bytes, std::size_t alignment, fill how) noexcept {
     [[maybe_unused]] const detail::caller_allocation allocation(is_process() ? of_process : of_heap, bytes);
-    void* const block = core_.allocate(cache_or_open(), bytes, alignment, how);
+    if (home_ == nullptr) return nullptr;
+    void* const block = home_->core.allocate(cache_or_open(), bytes, alignment, how);
     start_wanted_background();
     return block;
 }
 
 void heap::deallocate_sized(void* block, std::size_t bytes) noexcept {
     [[maybe_unused]] const detail::caller_release release(is_process() ? block_of_process : block_of_heap, block);
-    core_.deallocate_as(cache_or_open(), block, detail::block_form::any, bytes);
+    if (home_ == nullptr) return;
+    home_->core.deallocate_as(cache_or_open(), block, detail::block_form::any, bytes);
     start_wanted_background();
 }
 
 void heap::deallocate_slow(void* block) noexcept {
     [[maybe_unused]] const detail::caller_release release(is_process() ? block_of_process : block_of_heap, block);
-    core_.deallocate(cache_or_open(), block);
+    if (home_ == nullptr) return;
+    home_->core.deallocate(cache_or_open(), block);
     start_wanted_background();
 }
 
 void* heap::reallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
     [[maybe_unused]] const detail::caller_allocation allocation(is_process() ? of_process : of_heap, bytes);
-    void* const moved = core_.reallocate(cache_or_open(), block, bytes, alignment);
+    if (home_ == nullptr) return nullptr;
+    void* const moved = home_->core.reallocate(cache_or_open(), block, bytes, alignment);
     start_wanted_background();
     return moved;
 }
 
 bool heap::resize(void* block, std::size_t bytes) noexcept {
     [[maybe_unused]] const detail::caller_allocation allocation(is_process() ? of_process : of_heap, bytes);
-    const bool is_resized = core_.resize(block, bytes);
+    if (home_ == nullptr) return false;
+    const bool is_resized = home_->core.resize(block, bytes);
     start_wanted_background();
     return is_resized;
 }
 
-std::size_t heap::trim() noexcept { return core_.trim(cache_of_this_thread()); }
+std::size_t heap::trim() noexcept { return home_ != nullptr ? home_->core.trim(cache_of_this_thread()) : 0; }
 
-heap_usage heap::usage() const noexcept {
-    heap_usage answer = core_.usage();
-    answer.name = name_;
-    return answer;
-}
+heap_usage heap::usage() const noexcept { return home_ != nullptr ? heap_events::usage_of(*home_) : heap_usage{}; }
 
 void heap::visit_usages(void (*visit)(void* context, const heap_usage&), void* context) {
     const platform::lock_guard lock(platform::slots_mutex());
     visit(context, process().usage());
-    auto visiting = [&](const heap& each) { visit(context, each.usage()); };
+    auto visiting = [&](const registered_heap& each) { visit(context, heap_events::usage_of(each)); };
     platform::for_each_slot_owner(
         &heap_events::end_of_slot,
         [](void* to, platform::thread_slot, void* owner) noexcept {
-            (*static_cast<decltype(visiting)*>(to))(*static_cast<const heap*>(owner));
+            (*static_cast<decltype(visiting)*>(to))(*static_cast<const registered_heap*>(owner));
         },
         &visiting);
 }

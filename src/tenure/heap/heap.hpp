@@ -28,18 +28,22 @@
 ///                source and asks once more. If all of this fails, returns nullptr; no block changes.
 /// Example        examples/heap.cpp
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
+#include <tenure/base/typed.hpp>
 #include <tenure/engine/local_cache.hpp>
 #include <tenure/heap/detail/heap_core.hpp>
+#include <tenure/heap/detail/registered_heap.hpp>
 #include <tenure/platform/early_pointer.hpp>
-#include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/page_source.hpp>
 #include <tenure/platform/thread_slots.hpp>
 
@@ -65,13 +69,21 @@ struct heap_options {
 class TENURE_API heap {
 public:
     /// Requires  the source outlives the heap. A single-threaded source is enough: the heap serializes its calls.
-    explicit heap(heap_options = {}, block_source& source = page_source::process()) noexcept;
+    /// If the system has no memory for the heap's own records, every allocation fails.
+    [[nodiscard]] explicit heap(heap_options = {}, block_source& source = page_source::process()) noexcept;
 
     /// Returns all memory to the source.
     /// Requires  no thread uses the heap during or after this call. Threads that used it earlier may keep running.
     ~heap();
-    heap(const heap&) = delete;
-    heap& operator=(const heap&) = delete;
+
+    /// Takes over all blocks and the threads' caches of `other`. From then on `other` has no memory and every
+    /// allocation from it fails; it can be assigned to. Requires  no other thread uses either heap meanwhile; neither
+    /// is process().
+    [[nodiscard]] heap(heap&& other) noexcept;
+    heap& operator=(heap&& other) noexcept;
+
+    /// Whether the heap can allocate. False after a move from it, and if the system had no memory for its records.
+    [[nodiscard]] bool is_usable() const noexcept { return home_ != nullptr; }
 
     /// The heap behind `persistent`, make() and all callers that name no other heap. It is never destroyed. In plain
     /// builds a sample of its blocks lies between guard pages (option::heap_guard_bytes), and a wrong access to one of
@@ -91,6 +103,59 @@ public:
     /// Requires  also that size and alignment are those of the allocation, or of the last reallocation.
     TENURE_LOCAL void deallocate(void* block, std::size_t bytes, std::size_t alignment = default_alignment) noexcept;
 
+    /// Memory for `count` elements. Nothing is constructed in it: T needs no constructor. Free it with deallocate().
+    /// Returns   an empty span when out of memory.
+    template<class T>
+    [[nodiscard]] TENURE_LOCAL std::span<T> allocate(std::size_t count) noexcept {
+        return detail::allocate_elements<T>(
+            count, [this](std::size_t bytes, std::size_t alignment) noexcept { return allocate(bytes, alignment); });
+    }
+    template<class T>
+    TENURE_LOCAL void deallocate(std::span<T> elements) noexcept {
+        deallocate(elements.data(), elements.size_bytes(), alignof(T));
+    }
+    /// Constructs an object. Returns   nullptr when out of memory. When the constructor throws, the memory is freed.
+    template<class T, class... Arguments>
+    [[nodiscard]] TENURE_LOCAL T*
+    make(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
+        return detail::make_object<T>(
+            [this](std::size_t bytes, std::size_t alignment) noexcept { return allocate(bytes, alignment); },
+            [this](void* block, std::size_t bytes, std::size_t alignment) noexcept {
+                deallocate(block, bytes, alignment);
+            },
+            std::forward<Arguments>(arguments)...);
+    }
+    /// Destroys an object of make(). nullptr is allowed and does nothing. Requires  T is its type, or a base of it with
+    /// a virtual destructor.
+    template<class T>
+    TENURE_LOCAL void destroy(T* object) noexcept {
+        if (object == nullptr) return;
+        void* const block = detail::whole_object(object);
+        object->~T();
+        if constexpr (std::has_virtual_destructor_v<T>) {
+            deallocate(block);
+        } else {
+            deallocate(block, sizeof(T), alignof(T));
+        }
+    }
+    /// Constructs `count` elements as T() does: numbers are zero.
+    /// Returns   an empty span when out of memory.
+    template<class T>
+    [[nodiscard]] TENURE_LOCAL std::span<T>
+    make_array(std::size_t count) noexcept(std::is_nothrow_default_constructible_v<T>) {
+        return detail::make_elements<T>(
+            count, [this](std::size_t bytes, std::size_t alignment) noexcept { return allocate(bytes, alignment); },
+            [this](void* block, std::size_t bytes, std::size_t alignment) noexcept {
+                deallocate(block, bytes, alignment);
+            });
+    }
+    /// Destroys the elements of make_array(), last first, and frees their memory.
+    template<class T>
+    TENURE_LOCAL void destroy_array(std::span<T> elements) noexcept {
+        detail::destroy_elements(elements.data(), elements.size());
+        deallocate(elements);
+    }
+
     /// Makes a block larger or smaller, in place if possible, and preserves the contents up to the smaller size. Huge
     /// blocks grow without a copy. If `block` is nullptr, allocates.
     /// Returns   nullptr when out of memory; the block is then unchanged.
@@ -100,11 +165,15 @@ public:
     [[nodiscard]] bool resize(void* block, std::size_t bytes) noexcept;
 
     /// Number of usable bytes: the requested size or more. Zero for nullptr.
-    [[nodiscard]] std::size_t usable_size(const void* block) const noexcept { return core_.usable_bytes(block); }
+    [[nodiscard]] std::size_t usable_size(const void* block) const noexcept {
+        return home_ != nullptr ? home_->core.usable_bytes(block) : 0;
+    }
 
     /// Whether the pointer is inside memory that this heap acquired from its source. Accepts any pointer.
-    /// Cost      two loads; O(huge blocks) under a lock for a pointer outside its segments.
-    [[nodiscard]] bool owns(const void* pointer) const noexcept { return core_.owns(pointer); }
+    /// Cost      three loads; O(huge blocks) under a lock for a pointer outside its segments.
+    [[nodiscard]] bool owns(const void* pointer) const noexcept {
+        return home_ != nullptr && home_->core.owns(pointer);
+    }
 
     /// Returns free pages to the source. Flushes the calling thread's cache; other threads flush theirs at a later slow
     /// call.
@@ -115,19 +184,25 @@ public:
     /// Frees every block. Memory is retained as after any free.
     /// Requires  no other thread uses the heap during the call, or any of its blocks afterwards.
     /// Cost      O(pages + large blocks).
-    void clear() noexcept { core_.clear(); }
+    void clear() noexcept {
+        if (home_ != nullptr) home_->core.clear();
+    }
 
     /// Calls `visit(void* block, std::size_t bytes)` with every block and its usable size. It must not use the heap.
     /// Requires  no other thread uses the heap during the call.
     template<class Visit>
     void walk(Visit&& visit) {
-        core_.walk([](void* to, void* block, std::size_t bytes) { (*static_cast<Visit*>(to))(block, bytes); }, &visit);
+        if (home_ == nullptr) return;
+        home_->core.walk([](void* to, void* block, std::size_t bytes) { (*static_cast<Visit*>(to))(block, bytes); },
+                         &visit);
     }
 
     /// Blocks and bytes in use. While other threads run, each thread's share is read at some moment during the call.
     /// `peak_bytes` counts pages and larger blocks in use.
     /// Cost      O(threads x sizes), with locks.
-    [[nodiscard]] allocator_stats stats() const noexcept { return core_.stats(); }
+    [[nodiscard]] allocator_stats stats() const noexcept {
+        return home_ != nullptr ? home_->core.stats() : allocator_stats{};
+    }
 
     /// The same by size, plus free, committed and resident memory, for reports.
     /// Cost      O(OS pages).
@@ -140,11 +215,10 @@ public:
     }
 
     /// Whether the heap is consistent. Cost      O(pages), with locks.
-    [[nodiscard]] bool valid() const noexcept { return core_.valid(); }
+    [[nodiscard]] bool valid() const noexcept { return home_ == nullptr || home_->core.valid(); }
 
 private:
-    struct for_process {};
-    constexpr explicit heap(for_process) noexcept;
+    constexpr explicit heap(detail::registered_heap& of_process) noexcept;
     union process_heap;
     static process_heap the_process_heap;
 
@@ -161,11 +235,12 @@ private:
 
     static constexpr std::size_t process_index = SIZE_MAX - 1; // no slot: it has its own thread-local pointer
 
+    // What the inline paths read is here, so that they need no load of home_.
     platform::thread_slot slot_;
-    std::string_view name_;
-    detail::heap_core core_;
-    platform::fork_handler fork_;
+    std::size_t segment_bytes_ = detail::min_segment_bytes;
+    detail::registered_heap* home_ = nullptr;
 };
+static_assert(sizeof(heap) == 32);
 
 namespace detail {
 
@@ -299,7 +374,7 @@ inline void* heap::allocate(std::size_t bytes, std::size_t alignment, fill how) 
 
 inline void heap::deallocate(void* block) noexcept {
     detail::thread_cache* const cache = cache_of_this_thread();
-    const std::size_t segment_bytes = core_.memory().segment_bytes();
+    const std::size_t segment_bytes = segment_bytes_;
     const bool is_special = (address_of(block) & (segment_bytes - 1)) == 0;
     if (!checks::caller && cache != nullptr && !is_special) [[likely]] {
         if (detail::push(cache->of_class[detail::class_number_at(block, segment_bytes)], block)) [[likely]]

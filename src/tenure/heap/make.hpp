@@ -9,19 +9,21 @@
 /// Not for        many objects of one type: pool/pool.hpp.
 /// Memory from    the process heap: heap/heap.hpp.
 /// Cost           a pop and a push in the thread cache; the size class is computed at compile time.
-/// Overhead       none beyond the rounding of sizes; arrays store no count, so destroy_array() takes it.
+/// Overhead       none beyond the rounding of sizes; arrays store no count: they are spans.
 /// Threads        any thread may create an object, and any other may destroy it.
 /// Fork           as heap/heap.hpp.
 /// When full      returns nullptr. If a constructor throws, the memory is freed and the exception propagates.
 /// Example        examples/heap.cpp
 
 #include <cstddef>
-#include <memory>
 #include <new>
+#include <span>
 #include <type_traits>
 #include <utility>
 
 #include <tenure/base/config.hpp>
+#include <tenure/base/construct.hpp>
+#include <tenure/base/typed.hpp>
 #include <tenure/heap/heap.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -40,38 +42,12 @@ public:
     [[nodiscard]] static bool owns(const void* pointer) noexcept { return heap::process().owns(pointer); }
 };
 
-namespace detail {
-
-/// Frees its memory unless released: for constructors that throw.
-class unmade_block {
-public:
-    TENURE_LOCAL unmade_block(std::size_t bytes, std::size_t alignment) noexcept
-        : block(process_allocate(bytes, alignment)), bytes_(bytes), alignment_(alignment) {}
-    TENURE_LOCAL ~unmade_block() {
-        if (block != nullptr) process_deallocate(block, bytes_, alignment_);
-    }
-    unmade_block(const unmade_block&) = delete;
-    unmade_block& operator=(const unmade_block&) = delete;
-
-    void* block;
-
-private:
-    std::size_t bytes_;
-    std::size_t alignment_;
-};
-
-}
-
 /// Constructs an object. Returns   nullptr when out of memory.
 template<class T, class... Arguments>
 [[nodiscard]] TENURE_LOCAL T*
 make(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
-    detail::unmade_block memory(sizeof(T), alignof(T));
-    if (memory.block == nullptr) [[unlikely]]
-        return nullptr;
-    T* const object = ::new (memory.block) T(std::forward<Arguments>(arguments)...);
-    memory.block = nullptr;
-    return object;
+    return detail::make_object<T>(&process_memory::allocate, &process_memory::deallocate,
+                                  std::forward<Arguments>(arguments)...);
 }
 
 /// Destroys an object that make() created. nullptr is allowed and does nothing.
@@ -79,42 +55,36 @@ make(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Argum
 template<class T>
 TENURE_LOCAL void destroy(T* object) noexcept {
     if (object == nullptr) return;
+    void* const block = detail::whole_object(object);
+    object->~T();
     if constexpr (std::has_virtual_destructor_v<T>) {
-        void* const block = const_cast<void*>(dynamic_cast<const volatile void*>(object));
-        object->~T();
         detail::process_deallocate(block);
     } else {
-        object->~T();
-        detail::process_deallocate(const_cast<std::remove_cv_t<T>*>(object), sizeof(T), alignof(T));
+        detail::process_deallocate(block, sizeof(T), alignof(T));
     }
 }
 
-/// Constructs `count` objects as T() does: numbers are zero.
-/// Returns   nullptr when out of memory or when the size in bytes overflows; an address even for zero objects.
+/// Constructs `count` elements as T() does: numbers are zero.
+/// Returns   an empty span when out of memory or when the size in bytes overflows. Free it with destroy_array(), also
+/// if
+///           `count` is zero.
 template<class T>
-[[nodiscard]] TENURE_LOCAL T* make_array(std::size_t count) noexcept(std::is_nothrow_default_constructible_v<T>) {
-    if (count > max_object_bytes / sizeof(T)) return nullptr;
+[[nodiscard]] TENURE_LOCAL std::span<T>
+make_array(std::size_t count) noexcept(std::is_nothrow_default_constructible_v<T>) {
     if constexpr (std::is_arithmetic_v<T> || std::is_pointer_v<T>) { // large ones are zero and untouched
-        return static_cast<T*>(heap::process().allocate(count * sizeof(T), alignof(T), fill::zero));
+        if (count > max_object_bytes / sizeof(T)) return {};
+        void* const memory = heap::process().allocate(count * sizeof(T), alignof(T), fill::zero);
+        return {static_cast<T*>(memory), memory != nullptr ? count : 0};
+    } else {
+        return detail::make_elements<T>(count, &process_memory::allocate, &process_memory::deallocate);
     }
-    detail::unmade_block memory(count * sizeof(T), alignof(T));
-    if (memory.block == nullptr) [[unlikely]]
-        return nullptr;
-    auto* const first = static_cast<T*>(memory.block);
-    std::uninitialized_value_construct_n(first, count); // destroys the objects made so far if a constructor throws
-    memory.block = nullptr;
-    return first;
 }
 
-/// Destroys an array that make_array() created, last object first. nullptr is allowed and does nothing.
-/// Requires  `count` is the count that it was created with.
+/// Destroys an array that make_array() created, last element first. An empty span is allowed.
 template<class T>
-TENURE_LOCAL void destroy_array(T* first, std::size_t count) noexcept {
-    if (first == nullptr) return;
-    if constexpr (!std::is_trivially_destructible_v<T>) {
-        for (std::size_t left = count; left != 0; --left) first[left - 1].~T();
-    }
-    detail::process_deallocate(const_cast<std::remove_cv_t<T>*>(first), count * sizeof(T), alignof(T));
+TENURE_LOCAL void destroy_array(std::span<T> elements) noexcept {
+    detail::destroy_elements(elements.data(), elements.size());
+    if (elements.data() != nullptr) process_memory::deallocate(elements.data(), elements.size_bytes(), alignof(T));
 }
 
 }

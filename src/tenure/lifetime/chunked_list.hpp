@@ -19,21 +19,20 @@
 /// When full      emplace_back returns nullptr and changes nothing.
 /// Example        examples/lifetimes.cpp
 
-#include <algorithm>
 #include <bit>
 #include <compare>
 #include <cstddef>
 #include <cstdlib>
-#include <iterator>
-#include <memory>
 #include <new>
-#include <span>
+#include <span> // and the iterator tags
 #include <type_traits>
 #include <utility>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/check.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/base/construct.hpp>
+#include <tenure/base/min_max.hpp>
 #include <tenure/lifetime/lifetime.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -51,7 +50,7 @@ public:
     using const_iterator = position<true>;
 
     /// Elements per chunk: a power of two.
-    static constexpr std::size_t chunk_elements = std::bit_floor(std::max<std::size_t>(4096 / sizeof(T), 8));
+    static constexpr std::size_t chunk_elements = std::bit_floor(detail::max_of<std::size_t>(4096 / sizeof(T), 8));
 
     /// Allocates nothing.
     explicit chunked_list(lifetime held) noexcept : held_(held) {}
@@ -60,11 +59,12 @@ public:
     chunked_list(chunked_list&& other) noexcept
         : chunks_(std::exchange(other.chunks_, nullptr)), size_(std::exchange(other.size_, 0)),
           chunk_count_(std::exchange(other.chunk_count_, 0)), table_size_(std::exchange(other.table_size_, 0)),
-          held_(other.held_) {}
+          held_(other.held_), origin_(other.origin_) {}
     chunked_list& operator=(chunked_list&& other) noexcept {
         if (this == &other) return *this;
         reset();
         held_ = other.held_;
+        origin_ = other.origin_;
         chunks_ = std::exchange(other.chunks_, nullptr);
         size_ = std::exchange(other.size_, 0);
         chunk_count_ = std::exchange(other.chunk_count_, 0);
@@ -78,19 +78,19 @@ public:
     [[nodiscard]] T* emplace_back(Arguments&&... arguments) {
         if (size_ == chunk_count_ * chunk_elements && !add_chunk()) [[unlikely]]
             return nullptr;
-        T* const made = std::construct_at(place(size_), std::forward<Arguments>(arguments)...);
+        T* const made = ::new (static_cast<void*>(place(size_))) T(std::forward<Arguments>(arguments)...);
         ++size_;
         return made;
     }
     /// Removes the last element. Its chunk stays. Requires  the list is not empty.
     void pop_back() noexcept {
         if (checks::caller && size_ == 0) end_for_index();
-        std::destroy_at(place(--size_));
+        place(--size_)->~T();
     }
     /// Removes all elements. The chunks stay.
     void clear() noexcept {
         if constexpr (!std::is_trivially_destructible_v<T>)
-            for_each_chunk([](std::span<T> elements) { std::destroy(elements.begin(), elements.end()); });
+            for_each_chunk([](std::span<T> elements) { detail::destroy_elements(elements.data(), elements.size()); });
         size_ = 0;
     }
     /// Removes all elements and frees the chunks; those in Temp are freed with their scope.
@@ -126,12 +126,12 @@ public:
     template<class Visit>
     void for_each_chunk(Visit&& visit) {
         for (std::size_t first = 0; first < size_; first += chunk_elements)
-            visit(std::span<T>(place(first), std::min(chunk_elements, size_ - first)));
+            visit(std::span<T>(place(first), detail::min_of(chunk_elements, size_ - first)));
     }
     template<class Visit>
     void for_each_chunk(Visit&& visit) const {
         for (std::size_t first = 0; first < size_; first += chunk_elements)
-            visit(std::span<const T>(place(first), std::min(chunk_elements, size_ - first)));
+            visit(std::span<const T>(place(first), detail::min_of(chunk_elements, size_ - first)));
     }
 
     [[nodiscard]] iterator begin() noexcept { return iterator(this, 0); }
@@ -141,7 +141,7 @@ public:
 
 private:
     static constexpr std::size_t chunk_bytes = chunk_elements * sizeof(T);
-    static constexpr std::size_t chunk_alignment = std::max(alignof(T), default_alignment);
+    static constexpr std::size_t chunk_alignment = detail::max_of(alignof(T), default_alignment);
     static constexpr std::size_t first_table_size = 8;
 
     [[nodiscard]] T* place(std::size_t index) const noexcept {
@@ -157,17 +157,19 @@ private:
         std::abort();
     }
     [[nodiscard]] bool add_chunk() noexcept {
+        if (checks::caller && held_ == lifetime::temp) chunks_ == nullptr ? restart_origin() : origin_.check_growth();
         if (chunk_count_ == table_size_ && !grow_table()) return false;
         void* const chunk = tenure::allocate(chunk_bytes, held_, chunk_alignment);
         if (chunk == nullptr) return false;
         chunks_[chunk_count_++] = static_cast<T*>(chunk);
         return true;
     }
+    void restart_origin() noexcept { origin_ = origin(temp{}); }
     [[nodiscard]] bool grow_table() noexcept {
-        const std::size_t wanted = std::max(first_table_size, table_size_ * 2);
+        const std::size_t wanted = detail::max_of(first_table_size, table_size_ * 2);
         auto* const grown = static_cast<T**>(tenure::allocate(wanted * sizeof(T*), held_));
         if (grown == nullptr) return false;
-        std::copy_n(chunks_, chunk_count_, grown);
+        for (std::size_t index = 0; index < chunk_count_; ++index) grown[index] = chunks_[index];
         if (chunks_ != nullptr) deallocate_table(chunks_, table_size_);
         chunks_ = grown;
         table_size_ = wanted;
@@ -180,6 +182,13 @@ private:
     std::size_t chunk_count_ = 0;
     std::size_t table_size_ = 0;
     lifetime held_;
+    // The scope in which a list in Temp got its first chunk, in checked builds.
+    struct no_origin {
+        constexpr explicit no_origin(const temp&) noexcept {}
+        constexpr void check_growth() const noexcept {}
+    };
+    using origin = std::conditional_t<checks::caller, temp::container_origin, no_origin>;
+    [[no_unique_address]] origin origin_{temp{}};
 };
 
 /// A random-access iterator. It stays valid while the list lives and its element is not removed.

@@ -6,10 +6,16 @@
 /// Memory by how long it is held: Temp, TempJob and Persistent (heap/heap.hpp), and the frames that end the first two.
 
 #include <cstddef>
+#include <span>
+#include <type_traits>
+#include <utility>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/base/construct.hpp>
+#include <tenure/base/typed.hpp>
 #include <tenure/heap/heap.hpp>
+#include <tenure/heap/make.hpp>
 #include <tenure/lifetime/temp.hpp>
 #include <tenure/lifetime/temp_job.hpp>
 
@@ -67,6 +73,64 @@ TENURE_LOCAL inline void deallocate(void* block, lifetime held) noexcept {
     case lifetime::persistent: break;
     }
     detail::deallocate_persistent(block);
+}
+
+/// Memory for `count` elements with a lifetime. Nothing is constructed in it: T needs no constructor.
+/// Returns   an empty span when out of memory.
+template<class T>
+[[nodiscard]] TENURE_LOCAL inline std::span<T> allocate(std::size_t count, lifetime held) noexcept {
+    return detail::allocate_elements<T>(count, [held](std::size_t bytes, std::size_t alignment) noexcept {
+        return tenure::allocate(bytes, held, alignment);
+    });
+}
+/// Frees the elements of allocate<T>(). An empty span is allowed.
+template<class T>
+TENURE_LOCAL inline void deallocate(std::span<T> elements, lifetime held) noexcept {
+    tenure::deallocate(const_cast<std::remove_cv_t<T>*>(elements.data()), elements.size_bytes(), held);
+}
+
+/// Constructs an object with a lifetime. To pass a lifetime to the constructor of an object on the process heap, name
+/// both: make<T>(lifetime::persistent, lifetime::temp).
+/// Requires  destroy() is called before the memory ends if T has a destructor: Temp runs none.
+/// Returns   nullptr when out of memory. When the constructor throws, the memory is freed.
+template<class T, class... Arguments>
+[[nodiscard]] TENURE_LOCAL inline T*
+make(lifetime held, Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
+    return detail::make_object<T>(
+        [held](std::size_t bytes, std::size_t alignment) noexcept { return tenure::allocate(bytes, held, alignment); },
+        [held](void* block, std::size_t bytes, std::size_t) noexcept { tenure::deallocate(block, bytes, held); },
+        std::forward<Arguments>(arguments)...);
+}
+/// Destroys an object and frees its memory. nullptr is allowed and does nothing.
+/// Requires  `held` is the lifetime of the object, and T its type, or a base of it with a virtual destructor.
+template<class T>
+TENURE_LOCAL inline void destroy(T* object, lifetime held) noexcept {
+    if (object == nullptr) return;
+    void* const block = detail::whole_object(object);
+    object->~T();
+    if constexpr (std::has_virtual_destructor_v<T>) {
+        tenure::deallocate(block, held);
+    } else {
+        tenure::deallocate(block, sizeof(T), held);
+    }
+}
+
+/// Constructs `count` elements with a lifetime, as T() does: numbers are zero.
+/// Requires  destroy_array() is called before the memory ends if T has a destructor: Temp runs none.
+/// Returns   an empty span when out of memory.
+template<class T>
+[[nodiscard]] TENURE_LOCAL inline std::span<T>
+make_array(std::size_t count, lifetime held) noexcept(std::is_nothrow_default_constructible_v<T>) {
+    return detail::make_elements<T>(
+        count,
+        [held](std::size_t bytes, std::size_t alignment) noexcept { return tenure::allocate(bytes, held, alignment); },
+        [held](void* block, std::size_t bytes, std::size_t) noexcept { tenure::deallocate(block, bytes, held); });
+}
+/// Destroys the elements, last first, and frees their memory.
+template<class T>
+TENURE_LOCAL inline void destroy_array(std::span<T> elements, lifetime held) noexcept {
+    detail::destroy_elements(elements.data(), elements.size());
+    tenure::deallocate(elements, held);
 }
 
 /// Ends a frame: ages TempJob by one frame, reports blocks that outlived their frames, and empties this thread's Temp.

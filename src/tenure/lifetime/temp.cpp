@@ -10,14 +10,18 @@
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/frame_clock.hpp>
+#include <tenure/base/hooks.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/lifetime/detail/chunk_cache.hpp>
+#include <tenure/lifetime/detail/temp_guards.hpp>
 #include <tenure/lifetime/detail/thread_record.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
 namespace tenure::inline TENURE_ABI {
+
+static_assert(temp::guard_bytes == detail::temp_head_bytes + detail::tail_guard_bytes);
 
 using detail::lifetime_chunk;
 using detail::temp_record;
@@ -33,9 +37,13 @@ std::atomic<bool> told_of_frames{false};
 std::atomic<bool> told_of_refusal{false};
 std::atomic<bool> was_ever_reset{false};
 
+std::size_t budget_of(const temp_record& scratch) noexcept {
+    return scratch.wanted_budget_bytes != 0 ? scratch.wanted_budget_bytes : option_value(option::temp_budget_bytes);
+}
+
 /// Reserves the thread's range. Without one, Temp uses overflow chunks only.
 void open_range(temp_record& scratch) noexcept {
-    const std::size_t budget = option_value(option::temp_budget_bytes);
+    const std::size_t budget = budget_of(scratch);
     const std::size_t bytes = align_up(budget, platform::page_bytes());
     std::size_t committed = 0;
     void* range = detail::retained_ranges.take(bytes, committed);
@@ -67,8 +75,7 @@ bool commit_to(temp_record& scratch, std::uintptr_t end) noexcept {
 
 /// Whether a block that did not fit would have fitted in the budget, had the system provided its memory.
 bool is_refused(const temp_record& scratch, std::size_t size, std::size_t alignment) noexcept {
-    if (scratch.begin == 0)
-        return size + alignment <= option_value(option::temp_budget_bytes); // not even its addresses
+    if (scratch.begin == 0) return size + alignment <= budget_of(scratch); // not even its addresses
     return scratch.newest_chunk == nullptr && align_up(this_thread.temp_cursor, alignment) + size <= scratch.budget_end;
 }
 
@@ -98,6 +105,7 @@ void tell_of_frames(std::size_t budget_bytes, std::size_t block_bytes) noexcept 
 lifetime_chunk* acquire_from_malloc(std::size_t bytes) noexcept {
     void* const memory = std::aligned_alloc(cache_line_bytes, align_up(bytes, cache_line_bytes));
     if (memory == nullptr) return nullptr;
+    detail::note_block_begin(memory, bytes);
     auto* const chunk = new (memory) lifetime_chunk;
     chunk->bytes = bytes;
     return chunk;
@@ -119,6 +127,7 @@ void enter(temp_record& scratch, lifetime_chunk* chunk) noexcept {
 /// Leaves the newest chunk and releases it.
 void leave(temp_record& scratch) noexcept {
     lifetime_chunk* const chunk = scratch.newest_chunk;
+    if (checks::caller && chunk->source != nullptr) detail::check_temp_blocks(chunk->begin(), this_thread.temp_cursor);
     scratch.newest_chunk = chunk->next;
     this_thread.temp_chunk = scratch.newest_chunk != nullptr ? scratch.newest_chunk->number : 0;
     this_thread.temp_cursor = scratch.tagged_from = chunk->cursor_below;
@@ -130,6 +139,7 @@ void leave(temp_record& scratch) noexcept {
     if (chunk->source != nullptr) return detail::process_chunks.release(chunk);
     this_thread.temp_cursor = this_thread.temp_limit = this_thread.temp_floor = 0;
     if constexpr (checks::caller) platform::unpoison(chunk, chunk->bytes);
+    detail::note_block_end(chunk);
     std::free(chunk); // NOLINT: from acquire_from_malloc
 }
 
@@ -141,18 +151,35 @@ void set_cursor(std::uintptr_t cursor) noexcept {
     this_thread.temp_cursor = cursor;
 }
 
-/// Allocates at the cursor of the current chunk or range, committing as needed; nullptr when it is full.
-void* bump(temp_record& scratch, std::size_t size, std::size_t alignment) noexcept {
-    const std::uintptr_t block = align_up(this_thread.temp_cursor, alignment);
-    if (block == 0 || block > max_object_bytes) return nullptr;
+/// Whether the current chunk or range has room up to `end`; commits as needed.
+bool has_room(temp_record& scratch, std::uintptr_t end) noexcept {
+    if (end <= this_thread.temp_limit) return true;
+    const bool in_range = scratch.newest_chunk == nullptr && end <= scratch.budget_end;
+    return in_range && commit_to(scratch, end);
+}
+
+/// Allocates at the cursor of the current chunk or range; nullptr when it is full.
+void* bump(temp_record& scratch, std::size_t bytes, std::size_t alignment) noexcept {
+    const std::uintptr_t cursor = this_thread.temp_cursor;
+    if (cursor == 0) return nullptr;
+    const std::uintptr_t block = align_up(cursor + detail::temp_head_bytes, std::max(alignment, default_alignment));
+    if (block > max_object_bytes) return nullptr;
     check_invariant(this_thread.temp_chunk == (scratch.newest_chunk != nullptr ? scratch.newest_chunk->number : 0),
                     "Temp: the current chunk is not the newest one", &scratch);
-    const std::uintptr_t end = block + size;
-    if (end > this_thread.temp_limit) {
-        const bool in_range = scratch.newest_chunk == nullptr && end <= scratch.budget_end;
-        if (!in_range || !commit_to(scratch, end)) return nullptr;
-    }
+    const std::uintptr_t end = detail::temp_block_end(block, bytes);
+    if (!has_room(scratch, end)) return nullptr;
     this_thread.temp_cursor = end;
+    if constexpr (checks::caller) {
+        detail::guard_temp_gap(cursor, block - detail::temp_head_bytes);
+        detail::guard_temp_block(block, bytes);
+    }
+    return pointer_at(block);
+}
+
+/// Under passthrough: the only block of a chunk of malloc, without guards, which the tools of malloc have.
+void* only_block(std::size_t size, std::size_t alignment) noexcept {
+    const std::uintptr_t block = align_up(this_thread.temp_cursor, alignment);
+    this_thread.temp_cursor = block + size;
     if constexpr (checks::caller) platform::unpoison(pointer_at(block), size);
     return pointer_at(block);
 }
@@ -162,21 +189,27 @@ void* bump(temp_record& scratch, std::size_t size, std::size_t alignment) noexce
 void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     [[maybe_unused]] const detail::caller_allocation allocation("of Temp", bytes);
     constexpr std::size_t most = max_object_bytes / 4;
-    if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
+    if (!is_power_of_two(alignment)) {
+        if constexpr (checks::caller) report_alignment("Temp", alignment);
+        return nullptr;
+    }
+    if (bytes > most || alignment > most) return nullptr;
     thread_record* const record = detail::record_of_this_thread();
     if (record == nullptr) return nullptr;
-    temp_record& scratch = record->scratch;
+    temp_record& scratch = *record->scratch;
     const bool passthrough = scratch.passthrough;
+    const std::size_t asked = bytes + (bytes == 0);
     const std::size_t size = rounded(bytes);
     if (!passthrough) {
         if (scratch.begin == 0 && scratch.newest_chunk == nullptr) open_range(scratch);
-        if (void* const block = bump(scratch, size, alignment); block != nullptr) return block;
+        if (void* const block = bump(scratch, asked, alignment); block != nullptr) return block;
     }
 
-    const bool refused = !passthrough && is_refused(scratch, size, alignment);
-    const std::size_t gap = alignment > cache_line_bytes ? alignment : 0;
+    const bool refused =
+        !passthrough && is_refused(scratch, detail::temp_head_bytes + size + detail::tail_guard_bytes, alignment);
+    const std::size_t gap = alignment > cache_line_bytes || checks::caller ? alignment : 0;
     const std::size_t lead = passthrough ? sizeof(lifetime_chunk) : detail::chunk_lead_bytes;
-    const std::size_t needed = lead + gap + size;
+    const std::size_t needed = lead + gap + detail::temp_head_bytes + size + detail::tail_guard_bytes;
     lifetime_chunk* const chunk =
         passthrough ? acquire_from_malloc(needed) : detail::process_chunks.acquire(needed, detail::at_limit::exceed);
     if (chunk == nullptr) {
@@ -185,7 +218,7 @@ void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     }
     detail::count_tagged_temp(*record, detail::current_tag.id);
     enter(scratch, chunk);
-    void* const block = bump(scratch, size, alignment);
+    void* const block = passthrough ? only_block(size, alignment) : bump(scratch, asked, alignment);
     if (passthrough) {
         detail::count_tagged_temp(*record, detail::current_tag.id);
         this_thread.temp_cursor = this_thread.temp_limit = this_thread.temp_floor = scratch.tagged_from = 0;
@@ -200,7 +233,7 @@ void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
 void temp::leave_chunk() noexcept {
     thread_record& record = *this_thread.record;
     detail::count_tagged_temp(record, detail::current_tag.id);
-    leave(record.scratch);
+    leave(*record.scratch);
 }
 
 namespace {
@@ -220,38 +253,99 @@ bool is_alive(const temp_record& scratch, const void* block) noexcept {
 bool temp::deallocate_checked(void* block) noexcept {
     const thread_record* const record = this_thread.record;
     const bool is_fine =
-        block == nullptr || (record != nullptr && (record->scratch.passthrough || is_alive(record->scratch, block)));
+        block == nullptr || (record != nullptr && (record->scratch->passthrough || is_alive(*record->scratch, block)));
     if (!is_fine) {
         report_misuse("a pointer freed as Temp is not in this thread's Temp, or was freed before", block,
                       "Free Temp memory on the thread that allocated it, before its scope, reset or frame ends, or not "
                       "at all.");
+        return false;
     }
-    return is_fine;
+    if (block == nullptr || record->scratch->passthrough) return true;
+    std::size_t bytes = 0;
+    switch (detail::look_at_temp_block(address_of(block), bytes)) {
+    case detail::temp_finding::whole: return true;
+    case detail::temp_finding::overrun: detail::report_temp_overrun(address_of(block), bytes); return false;
+    case detail::temp_finding::no_block: break;
+    }
+    report_misuse("a pointer freed as Temp is not the start of a block, or memory in front of it was overwritten",
+                  block,
+                  "Free only what allocate() returned, once. Look for a write in front of this block; AddressSanitizer "
+                  "stops the program at the write.");
+    return false;
 }
 
 void temp::rewind_checked(void* block, std::size_t bytes) noexcept {
-    if (!deallocate_checked(block) || block == nullptr || this_thread.record->scratch.passthrough) return;
-    if (bytes > max_object_bytes - rounding_bytes) return;
-    if (address_of(block) + rounded(bytes) != this_thread.temp_cursor) return;
-    set_cursor(address_of(block));
+    if (!deallocate_checked(block) || block == nullptr || this_thread.record->scratch->passthrough) return;
+    std::size_t allocated = 0;
+    static_cast<void>(detail::look_at_temp_block(address_of(block), allocated));
+    if (bytes + (bytes == 0) != allocated) {
+        report_text text;
+        text.text("a Temp block of ").number(allocated).text(" bytes was freed as one of ").number(bytes);
+        text.text(": ").address(block).text(". Free it with the size that it was allocated with.");
+        return report(report_kind::misuse, text.view());
+    }
+    if (detail::temp_block_end(address_of(block), allocated) != this_thread.temp_cursor) return;
+    set_cursor(address_of(block) - detail::temp_head_bytes);
     if (this_thread.temp_cursor == this_thread.temp_floor) leave_chunk();
+}
+
+namespace {
+
+constexpr std::uint32_t depth_mask = 0xFFFF;
+
+/// What tells a scope's stack, in the upper half of its depth: stacks rarely share one. Each belongs to one thread, or
+/// to a temp_state that may move.
+std::uint32_t key_of_stack(const temp_record& stack) noexcept {
+    return static_cast<std::uint32_t>(address_of(&stack) * 0x9E37'79B9'7F4A'7C15 >> 48) << 16;
+}
+
+}
+
+std::uint32_t detail::scope_depth(bool is_second) noexcept {
+    const thread_record* const record = this_thread.record;
+    if (record == nullptr) return 0;
+    return is_second ? record->stacks().second_record.open_scopes : record->stacks().first_record.open_scopes;
+}
+
+void detail::report_inner_growth() noexcept {
+    report_misuse("a container over Temp grows inside a temp_scope that began after the container was made", nullptr,
+                  "The end of the scope frees the new memory, and the container keeps using it. Let a function with "
+                  "scratch memory take it from the other stack (scratch_scope, lifetime/scratch.hpp), reserve the "
+                  "container's memory before the scope, or make the container inside it.");
 }
 
 std::uint32_t temp_scope::open() noexcept {
     thread_record* const record = detail::record_of_this_thread();
-    return record != nullptr ? ++record->scratch.open_scopes : 0;
+    if (record == nullptr) return 0;
+    temp_record& scratch = *record->scratch;
+    if constexpr (checks::caller) {
+        const std::uintptr_t cursor = this_thread.temp_cursor;
+        if (cursor != 0 && has_room(scratch, cursor + sizeof(detail::temp_head))) {
+            this_thread.temp_cursor = cursor + sizeof(detail::temp_head);
+            detail::guard_temp_gap(cursor, this_thread.temp_cursor);
+        }
+    }
+    return ++scratch.open_scopes | key_of_stack(scratch);
 }
 
 /// Whether this scope is the newest open one. It counts as closed afterwards in either case.
-bool temp_scope::close(std::uint32_t depth) noexcept {
-    if (depth == 0 || this_thread.record == nullptr) return true;
-    std::uint32_t& open_scopes = this_thread.record->scratch.open_scopes;
+bool temp_scope::close(std::uint32_t opened) noexcept {
+    if (opened == 0) return true;
+    thread_record* const record = this_thread.record;
+    if (record == nullptr || (opened & ~depth_mask) != key_of_stack(*record->scratch)) {
+        report_misuse("a temp_scope ended on another thread than it began on", nullptr,
+                      "End each scope on its thread: Temp belongs to one thread. Memory that another thread frees is "
+                      "temp_job's. A fiber or coroutine that moves between threads takes its Temp along in a "
+                      "temp_state.");
+        return false;
+    }
+    const std::uint32_t depth = opened & depth_mask;
+    std::uint32_t& open_scopes = record->scratch->open_scopes;
     if (open_scopes == depth) {
         --open_scopes;
         return true;
     }
-    report_misuse("temp_scopes ended out of order, or on another thread", nullptr,
-                  "End scopes in the reverse order of their beginning, on the thread that began them.");
+    report_misuse("temp_scopes ended out of order", nullptr, "End scopes in the reverse order of their beginning.");
     open_scopes = std::min(open_scopes, depth - 1);
     return false;
 }
@@ -259,7 +353,7 @@ bool temp_scope::close(std::uint32_t depth) noexcept {
 void temp_scope::rewind_slow(std::uintptr_t cursor, std::uint64_t chunk) noexcept {
     thread_record* const record = this_thread.record;
     if (record == nullptr) return;
-    temp_record& scratch = record->scratch;
+    temp_record& scratch = *record->scratch;
     detail::count_tagged_temp(*record, detail::current_tag.id);
     while (scratch.newest_chunk != nullptr && scratch.newest_chunk->number > chunk) leave(scratch);
     // A free inside the scope may have left the chunk in which the scope began. What the scope allocated below that
@@ -269,34 +363,49 @@ void temp_scope::rewind_slow(std::uintptr_t cursor, std::uint64_t chunk) noexcep
     if (cursor == 0) cursor = scratch.newest_chunk == nullptr ? scratch.begin : 0;
     const bool passthrough = scratch.newest_chunk != nullptr && scratch.newest_chunk->source == nullptr;
     if (passthrough || cursor > this_thread.temp_cursor) return;
+    if constexpr (checks::caller) detail::check_temp_blocks(cursor, this_thread.temp_cursor);
     set_cursor(cursor);
     scratch.tagged_from = cursor;
 }
 
-void temp::reset() noexcept {
-    thread_record* const record = this_thread.record;
-    if (record == nullptr) return;
-    temp_record& scratch = record->scratch;
-    if constexpr (checks::structures) check_invariant(valid(), "Temp", record);
+namespace {
+
+/// Empties the stack whose position is in the thread-local words.
+void empty(thread_record& record) noexcept {
+    temp_record& scratch = *record.scratch;
     if constexpr (checks::caller) {
         if (scratch.open_scopes != 0) {
             report_misuse("Temp was emptied inside a temp_scope", nullptr,
                           "Call reset_temp() and next_frame() outside every temp_scope.");
         }
     }
-    if (!was_ever_reset.load(std::memory_order_relaxed)) was_ever_reset.store(true, std::memory_order_relaxed);
-    if (detail::current_tag.id != 0) detail::count_tagged_temp(*record, detail::current_tag.id);
+    if (detail::current_tag.id != 0) detail::count_tagged_temp(record, detail::current_tag.id);
     while (scratch.newest_chunk != nullptr) leave(scratch);
     if (scratch.begin == 0) return;
+    if constexpr (checks::caller) detail::check_temp_blocks(scratch.begin, this_thread.temp_cursor);
     set_cursor(scratch.begin);
     scratch.tagged_from = scratch.begin;
+}
+
+}
+
+void temp::reset() noexcept {
+    thread_record* const record = this_thread.record;
+    if (record == nullptr) return;
+    if constexpr (checks::structures) check_invariant(valid(), "Temp", record);
+    if (!was_ever_reset.load(std::memory_order_relaxed)) was_ever_reset.store(true, std::memory_order_relaxed);
+    empty(*record);
+    if (is_in_use(record->stacks().second_record)) {
+        const detail::on_second_stack second(*record);
+        empty(*record);
+    }
 }
 
 bool temp::warm_up(std::size_t bytes) noexcept {
     thread_record* const record = detail::record_of_this_thread();
     if (record == nullptr) return false;
-    if (record->scratch.passthrough) return true;
-    temp_record& scratch = record->scratch;
+    if (record->scratch->passthrough) return true;
+    temp_record& scratch = *record->scratch;
     if (scratch.begin == 0 && scratch.newest_chunk == nullptr) open_range(scratch);
     if (scratch.begin == 0 || scratch.newest_chunk != nullptr) return false;
     const std::uintptr_t cursor = this_thread.temp_cursor;
@@ -307,8 +416,8 @@ bool temp::warm_up(std::size_t bytes) noexcept {
 
 std::size_t temp::trim() noexcept {
     thread_record* const record = this_thread.record;
-    if (record == nullptr || record->scratch.begin == 0) return 0;
-    temp_record& scratch = record->scratch;
+    if (record == nullptr || record->scratch->begin == 0) return 0;
+    temp_record& scratch = *record->scratch;
     const lifetime_chunk* oldest = scratch.newest_chunk;
     while (oldest != nullptr && oldest->next != nullptr) oldest = oldest->next;
     const std::uintptr_t cursor = oldest != nullptr ? oldest->cursor_below : this_thread.temp_cursor;
@@ -326,7 +435,7 @@ std::size_t temp::trim() noexcept {
 bool temp::owns(const void* pointer) noexcept {
     const thread_record* const record = this_thread.record;
     if (record == nullptr) return false;
-    const temp_record& scratch = record->scratch;
+    const temp_record& scratch = *record->scratch;
     for (const lifetime_chunk* chunk = scratch.newest_chunk; chunk != nullptr; chunk = chunk->next) {
         if (chunk->contains(pointer)) return true;
     }
@@ -336,7 +445,7 @@ bool temp::owns(const void* pointer) noexcept {
 bool temp::valid() noexcept {
     const thread_record* const record = this_thread.record;
     if (record == nullptr) return this_thread.temp_cursor == 0 && this_thread.temp_limit == 0;
-    const temp_record& scratch = record->scratch;
+    const temp_record& scratch = *record->scratch;
     std::uintptr_t cursor = this_thread.temp_cursor;
     std::size_t overflow_bytes = 0;
     const std::uint64_t newest = scratch.newest_chunk != nullptr ? scratch.newest_chunk->number : 0;
@@ -354,7 +463,7 @@ bool temp::valid() noexcept {
 temp_stats temp::stats() noexcept {
     const thread_record* const record = this_thread.record;
     if (record == nullptr) return {};
-    const temp_record& scratch = record->scratch;
+    const temp_record& scratch = *record->scratch;
     temp_stats answer = scratch.seen;
     answer.committed_bytes = scratch.committed_end - scratch.begin;
     std::uintptr_t cursor = this_thread.temp_cursor;
@@ -366,28 +475,46 @@ temp_stats temp::stats() noexcept {
     return answer;
 }
 
-void detail::count_tagged_temp(thread_record& record, std::uint16_t id) noexcept {
-    const std::uintptr_t cursor = this_thread.temp_cursor;
-    std::uintptr_t& from = record.scratch.tagged_from;
-    if (id != 0 && id < max_tags && cursor > from) tagged_bytes[id].fetch_add(cursor - from, std::memory_order_relaxed);
+namespace {
+
+void count_tagged(temp_record& stack, std::uintptr_t cursor, std::uint16_t id) noexcept {
+    std::uintptr_t& from = stack.tagged_from;
+    if (id != 0 && id < detail::max_tags && cursor > from)
+        tagged_bytes[id].fetch_add(cursor - from, std::memory_order_relaxed);
     from = cursor;
+}
+
+}
+
+void detail::count_tagged_temp(thread_record& record, std::uint16_t id) noexcept {
+    count_tagged(*record.scratch, this_thread.temp_cursor, id);
+}
+
+void detail::count_second_stack(std::uint16_t id) noexcept {
+    temp_stacks& stacks = this_thread.record->stacks();
+    if (is_in_use(stacks.second_record)) count_tagged(stacks.second_record, stacks.second.cursor, id);
+}
+
+void detail::count_tagged_stacks(thread_record& record, std::uint16_t id) noexcept {
+    count_tagged(*record.scratch, this_thread.temp_cursor, id);
+    count_second_stack(id);
 }
 
 std::uint64_t detail::tagged_temp_bytes(std::uint16_t id) noexcept {
     return id < max_tags ? tagged_bytes[id].load(std::memory_order_relaxed) : 0;
 }
 
-void detail::release_temp(thread_record& record) noexcept {
-    temp_record& scratch = record.scratch;
-    count_tagged_temp(record, current_tag.id);
+void detail::release_stack(temp_record& scratch) noexcept {
     while (scratch.newest_chunk != nullptr) leave(scratch);
     if (scratch.begin != 0) {
+        if constexpr (checks::caller) detail::check_temp_blocks(scratch.begin, this_thread.temp_cursor);
         if constexpr (checks::caller)
             platform::unpoison(pointer_at(scratch.begin), scratch.committed_end - scratch.begin);
         platform::remove_leak_root(pointer_at(scratch.begin), scratch.reserved_bytes);
         if (!retained_ranges.keep(scratch.begin, scratch.reserved_bytes, scratch.committed_end))
             platform::unreserve(pointer_at(scratch.begin), scratch.reserved_bytes);
     }
+    scratch.begin = scratch.committed_end = scratch.budget_end = scratch.tagged_from = 0;
     this_thread.temp_cursor = this_thread.temp_limit = this_thread.temp_floor = 0;
     this_thread.temp_chunk = 0;
 }

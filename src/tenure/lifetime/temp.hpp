@@ -11,7 +11,8 @@
 ///                The ranges of the first two threads are reserved when the program starts (about 12 us, 8 MiB of
 ///                addresses, 8 KiB of memory), so that their first blocks need no system call.
 /// Cost           allocate O(1): an add and a compare. Rewind O(1); O(chunks) after an overflow.
-/// Overhead       no header. Sizes are rounded up to 16 bytes. Frees in reverse order therefore rewind block by block,
+/// Overhead       no header (checked builds: 32 bytes around each block). Sizes are rounded up to 16 bytes. Frees in
+/// reverse order therefore rewind block by block,
 ///                up to the first gap that a larger alignment left.
 /// Threads        each thread has its own; other threads may read the memory while its scope lasts.
 /// Fork           usable in the child. Temp memory of the parent's other threads stays readable and is not released.
@@ -21,13 +22,23 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/tag.hpp>
+#include <tenure/base/typed.hpp>
 #include <tenure/lifetime/detail/thread_lifetimes.hpp>
 
 namespace tenure::inline TENURE_ABI {
+
+namespace detail {
+/// The number of open scopes on a stack of the calling thread; counted in checked builds.
+[[nodiscard]] TENURE_API std::uint32_t scope_depth(bool is_second) noexcept;
+TENURE_API TENURE_COLD void report_inner_growth() noexcept;
+}
 
 /// Figures of the calling thread's Temp.
 struct temp_stats {
@@ -44,6 +55,8 @@ class temp {
 public:
     /// Sizes are rounded up to this, and blocks start at multiples of it.
     static constexpr std::size_t rounding_bytes = default_alignment;
+    /// Around each block, in checked builds: 16 bytes in front and at least 16 behind it. They count as used.
+    static constexpr std::size_t guard_bytes = checks::caller ? 32 : 0;
 
     /// Zero bytes count as one.
     /// Requires  `alignment` is a power of two.
@@ -61,6 +74,34 @@ public:
     /// Requires  allocate() returned `block` on this thread; checked builds verify it.
     TENURE_LOCAL static void deallocate(void* block) noexcept {
         if constexpr (checks::caller) deallocate_checked(block);
+    }
+
+    /// Memory for `count` elements. Nothing is constructed in it: T needs no constructor.
+    /// Returns   an empty span when out of memory.
+    template<class T>
+    [[nodiscard]] TENURE_LOCAL static std::span<T> allocate(std::size_t count) noexcept {
+        return detail::allocate_elements<T>(
+            count, [](std::size_t bytes, std::size_t alignment) noexcept { return temp::allocate(bytes, alignment); });
+    }
+    /// Constructs an object, which must have no destructor. Returns   nullptr when out of memory.
+    template<class T, class... Arguments>
+    [[nodiscard]] TENURE_LOCAL static T*
+    make(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
+        detail::require_no_destructor<T>();
+        return detail::make_object<T>(
+            [](std::size_t bytes, std::size_t alignment) noexcept { return temp::allocate(bytes, alignment); },
+            [](void* block, std::size_t bytes, std::size_t) noexcept { temp::deallocate(block, bytes); },
+            std::forward<Arguments>(arguments)...);
+    }
+    /// Constructs `count` elements as T() does: numbers are zero. T must have no destructor.
+    /// Returns   an empty span when out of memory.
+    template<class T>
+    [[nodiscard]] TENURE_LOCAL static std::span<T>
+    make_array(std::size_t count) noexcept(std::is_nothrow_default_constructible_v<T>) {
+        detail::require_no_destructor<T>();
+        return detail::make_elements<T>(
+            count, [](std::size_t bytes, std::size_t alignment) noexcept { return temp::allocate(bytes, alignment); },
+            [](void* block, std::size_t bytes, std::size_t) noexcept { temp::deallocate(block, bytes); });
     }
 
     /// Prepares the calling thread's Temp, so that its next `bytes` do not wait for the operating system. Blocks count
@@ -85,6 +126,9 @@ public:
 
     [[nodiscard]] TENURE_API static temp_stats stats() noexcept;
 
+    /// See stl_allocator: in checked builds a container remembers the scope in which it was made.
+    class container_origin;
+
 private:
     [[nodiscard]] TENURE_API static void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
     /// Returns   whether the block is allocated in the calling thread's Temp; reports it if not.
@@ -100,22 +144,70 @@ private:
 /// Do not call reset() or next_frame() inside a scope.
 ///
 /// A block from before the scope may be freed inside it. If that block was the first of an overflow chunk, later
-/// allocations of this scope stay until the enclosing scope, reset or frame ends.
+/// allocations of this scope stay until the enclosing scope, reset or frame ends. In checked builds such a free only
+/// checks the block; its memory is reused after the enclosing scope, reset or frame ends.
+///
+/// Ends       on the thread where it began; checked builds report another thread.
 class [[nodiscard]] temp_scope {
 public:
-    TENURE_LOCAL temp_scope() noexcept;
+    [[nodiscard]] TENURE_LOCAL temp_scope() noexcept;
     TENURE_LOCAL ~temp_scope();
     temp_scope(const temp_scope&) = delete;
     temp_scope& operator=(const temp_scope&) = delete;
 
+    // The forms of `temp`, whose memory the innermost scope frees: call them on that scope.
+    [[nodiscard]] TENURE_LOCAL static void* allocate(std::size_t bytes,
+                                                     std::size_t alignment = default_alignment) noexcept {
+        return temp::allocate(bytes, alignment);
+    }
+    template<class T>
+    [[nodiscard]] TENURE_LOCAL static std::span<T> allocate(std::size_t count) noexcept {
+        return temp::allocate<T>(count);
+    }
+    template<class T, class... Arguments>
+    [[nodiscard]] TENURE_LOCAL static T*
+    make(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
+        return temp::make<T>(std::forward<Arguments>(arguments)...);
+    }
+    template<class T>
+    [[nodiscard]] TENURE_LOCAL static std::span<T>
+    make_array(std::size_t count) noexcept(std::is_nothrow_default_constructible_v<T>) {
+        return temp::make_array<T>(count);
+    }
+
 private:
+    friend class scratch_scope;
     [[nodiscard]] TENURE_API static std::uint32_t open() noexcept;
-    TENURE_API static bool close(std::uint32_t depth) noexcept;
+    TENURE_API static bool close(std::uint32_t opened) noexcept;
     TENURE_API static void rewind_slow(std::uintptr_t cursor, std::uint64_t chunk) noexcept;
 
     std::uintptr_t cursor_;
     std::uint64_t chunk_;
-    std::uint32_t depth_ = 0; // nesting depth, counted in checked builds
+    std::uint32_t depth_ = 0; // in checked builds: nesting depth and thread
+};
+
+namespace detail {
+
+/// In checked builds: the scope in which a container over Temp was made. Its growth inside a later scope would end with
+/// that scope, while the container lives on.
+class temp_origin {
+public:
+    explicit temp_origin(bool is_second) noexcept : depth_(scope_depth(is_second)), is_second_(is_second) {}
+    void check_growth() const noexcept {
+        if (scope_depth(is_second_) > depth_) [[unlikely]]
+            report_inner_growth();
+    }
+
+private:
+    std::uint32_t depth_;
+    bool is_second_;
+};
+
+}
+
+class temp::container_origin : public detail::temp_origin {
+public:
+    explicit container_origin(const temp&) noexcept : temp_origin(false) {}
 };
 
 inline void* temp::allocate(std::size_t bytes, std::size_t alignment) noexcept {

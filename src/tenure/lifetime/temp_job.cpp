@@ -4,17 +4,18 @@
 #include <tenure/lifetime/temp_job.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <utility>
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/frame_clock.hpp>
-#include <tenure/base/host.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/no_wait.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/lifetime/detail/direct_blocks.hpp>
 #include <tenure/lifetime/detail/job_blocks.hpp>
 #include <tenure/lifetime/detail/job_counters.hpp>
+#include <tenure/lifetime/detail/job_guards.hpp>
 #include <tenure/lifetime/detail/thread_record.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/sanitizer.hpp>
@@ -84,42 +85,9 @@ lifetime_chunk* next_chunk(job_record& job) noexcept {
     return detail::process_chunks.acquire(detail::chunk_cache::min_bytes, detail::at_limit::fail);
 }
 
-/// Writes a block's prefix, in checked builds.
-void fill_prefix(std::uintptr_t begin, std::size_t bytes) noexcept {
-    if constexpr (!checks::caller) return;
-    platform::unpoison(pointer_at(begin), temp_job::prefix_bytes + bytes + (bytes == 0));
-    auto& prefix = *static_cast<detail::checked_prefix*>(pointer_at(begin));
-    prefix.canary = detail::canary_of_block ^ begin;
-    std::fill(prefix.stack, prefix.stack + detail::stack_capacity, nullptr);
-}
-
-/// Whether a block is here, allocated or freed a moment ago, in checked builds.
-[[maybe_unused]] bool is_block(std::uintptr_t bytes_at) noexcept {
-    if (!is_aligned(pointer_at(bytes_at), default_alignment)) return false;
-    const std::uintptr_t begin = bytes_at - temp_job::prefix_bytes;
-    const std::size_t offset = begin & (detail::job_chunk_alignment - 1);
-    const bool in_chunk = detail::chunk_begins.contains(pointer_at(begin)) && offset >= detail::chunk_lead_bytes;
-    if (!in_chunk && !detail::is_direct(bytes_at)) return false;
-    // The prefixes in a chunk that was released to the supply are poisoned.
-    const auto* const prefix = static_cast<const detail::checked_prefix*>(pointer_at(begin));
-    return !platform::is_poisoned(prefix, sizeof *prefix) && prefix->canary == (detail::canary_of_block ^ begin);
-}
-
-/// Records the allocating stack, in checked builds. It starts at `caller`, the code that called the library: the number
-/// of library frames before it depends on the compiler.
-void note_stack(void* block, void* caller) noexcept {
-    constexpr std::size_t most_of_ours = 6;
-    void* frames[detail::stack_capacity + most_of_ours];
-    void** const end = frames + host::walk_stack(frames, detail::stack_capacity + most_of_ours);
-    void** first = std::find(frames, end, caller);
-    if (first == end) first = frames;
-    auto& prefix = *static_cast<detail::checked_prefix*>(pointer_at(address_of(block) - temp_job::prefix_bytes));
-    std::copy_n(first, std::min<std::ptrdiff_t>(end - first, detail::stack_capacity), prefix.stack);
-}
-
 /// Makes the block at `begin` live.
 void* publish(const job_record& job, std::uintptr_t begin, std::size_t bytes) noexcept {
-    fill_prefix(begin, bytes);
+    if constexpr (checks::caller) detail::open_job_guards(begin, bytes);
     const std::uintptr_t bytes_at = begin + temp_job::prefix_bytes;
     const bool is_large = bytes > word_bits::size_mask;
     detail::header_of(bytes_at).store(job.front.word | (is_large ? word_bits::large : bytes),
@@ -171,7 +139,11 @@ void* allocate_in_chunk(job_record& job, std::size_t bytes, std::size_t alignmen
 void* temp_job::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     [[maybe_unused]] const detail::caller_allocation allocation("of TempJob", bytes);
     constexpr std::size_t most = max_object_bytes / 4;
-    if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
+    if (!is_power_of_two(alignment)) {
+        if constexpr (checks::caller) report_alignment("TempJob", alignment);
+        return nullptr;
+    }
+    if (bytes > most || alignment > most) return nullptr;
     thread_record* const record = detail::record_of_this_thread();
     void* block = nullptr;
     const bool passthrough = record != nullptr ? record->job.passthrough : passthrough_enabled(part::temp_job);
@@ -180,7 +152,7 @@ void* temp_job::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept
         const platform::lock_guard lock(job.mutex);
         notice_frame(job);
         if (!passthrough) block = allocate_in_chunk(job, bytes, alignment);
-        if (checks::caller && block != nullptr) note_stack(block, __builtin_return_address(0));
+        if (checks::caller && block != nullptr) detail::close_job_guards(block, bytes, __builtin_return_address(0));
     }
     if (block != nullptr) return block;
     detail::process_chunks.report_misaligned();
@@ -189,8 +161,8 @@ void* temp_job::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept
                                     passthrough ? detail::direct_home::malloc : detail::direct_home::heap);
     if (block == nullptr) return nullptr;
     if constexpr (checks::caller) {
-        fill_prefix(address_of(block) - prefix_bytes, bytes);
-        note_stack(block, __builtin_return_address(0));
+        detail::open_job_guards(address_of(block) - prefix_bytes, bytes);
+        detail::close_job_guards(block, bytes, __builtin_return_address(0));
     }
     detail::list_direct(block);
     if (!passthrough && alignment <= max_alignment_in_chunk) {
@@ -204,14 +176,9 @@ void temp_job::deallocate_slow(void* block) noexcept {
     [[maybe_unused]] const detail::caller_release release("a block of TempJob", block);
     if (block == nullptr) return;
     if constexpr (checks::caller) {
-        if (!is_block(address_of(block))) {
-            report_misuse(
-                "a pointer freed as TempJob is not a TempJob block, or was freed before", block,
-                "Free only what temp_job::allocate or allocate(..., lifetime::temp_job) returned, and only once.");
-            return;
-        }
+        if (!detail::check_job_block(block)) return;
     }
-    const std::uint64_t word = detail::header_of(address_of(block)).load(std::memory_order_relaxed);
+    const std::uint64_t word = detail::word_of(address_of(block));
     if ((word & word_bits::direct) != 0) return detail::free_direct(block);
     detail::job_state_byte& state = detail::state_of(address_of(block));
     if constexpr (checks::caller) {
@@ -221,6 +188,8 @@ void temp_job::deallocate_slow(void* block) noexcept {
         if (fill && (word & word_bits::large) == 0) platform::poison_freed(block, word & word_bits::size_mask);
     }
     if (state.exchange(detail::job_state::none, std::memory_order_acq_rel) != detail::job_state::none) return;
+    if constexpr (checks::caller)
+        return report_misuse("a TempJob block was freed twice", block, "Look for a second owner of this block.");
     report_misuse(
         "a TempJob block was freed twice, or is not TempJob's", block,
         "Look for a second owner, or for a block of another lifetime; a library built with checks tells the two "

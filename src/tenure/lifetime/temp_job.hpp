@@ -11,7 +11,7 @@
 /// Cost           allocate O(1): one add, one compare, three stores. deallocate O(1): two loads and one store.
 /// Overhead       8 bytes in front of each block for size, owner tag and frame; blocks start at multiples of 16. One
 ///                state byte per 16 bytes. A block above 16 KiB takes a chunk of 64 KiB, 128 KiB and so on. Checked
-///                builds: 64 bytes in front of each block, with the stack of the allocation.
+///                builds: 80 bytes in front of each block, with the stack of the allocation, and 16 behind it.
 /// Threads        any may allocate and free, also after the allocating thread has ended. The fast paths take no lock.
 /// Fork           usable in the child. Blocks of the parent's other threads stay allocated there: the child can free
 ///                them, and its frames age and report them. This includes the block, at most one per thread, that
@@ -21,14 +21,18 @@
 ///                memory too, returns nullptr and changes nothing.
 /// Example        examples/lifetimes.cpp
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <type_traits>
+#include <utility>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/tag.hpp>
+#include <tenure/base/typed.hpp>
 #include <tenure/lifetime/detail/thread_lifetimes.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -62,21 +66,21 @@ namespace detail {
 
 /// The word in front of each block, written once before the block is returned.
 struct temp_job_word {
-    static constexpr unsigned tag_shift = 32;
+    static constexpr unsigned tag_shift = tag_shift_in_word;
     static constexpr unsigned frame_shift = 48;
     static constexpr std::uint64_t frame_mask = 0xFFF;
     static constexpr std::uint64_t size_mask = 0xFFFF'FFFF;
     static constexpr std::uint64_t direct = std::uint64_t{1} << 63; ///< not in a chunk: allocated by itself
     static constexpr std::uint64_t large = std::uint64_t{1} << 62;  ///< its size is in its chunk's header
 };
-using temp_job_header = std::atomic<std::uint64_t>;
+using temp_job_header = atomic<std::uint64_t>;
 static_assert(sizeof(temp_job_header) == 8);
 
 /// A block's state is in one byte of its chunk per 16 bytes, not in the block. A thread that frees another thread's
 /// block then writes to a cache line that 64 blocks share, not to the line that the owner will write next. Marks in the
 /// blocks themselves cost four times as much. A free stores only `none`; only the owner stores `live`.
 enum class job_state : unsigned char { none = 0, live = 1, reported = 2 };
-using job_state_byte = std::atomic<job_state>;
+using job_state_byte = atomic<job_state>;
 
 /// Chunks are at multiples of this, and every block starts within this many bytes of its chunk's start.
 constexpr std::size_t job_chunk_alignment = 64 * 1024;
@@ -98,7 +102,7 @@ constexpr std::size_t job_states_offset = cache_line_bytes;
 class temp_job {
 public:
     /// Bytes in front of each block.
-    static constexpr std::size_t prefix_bytes = checks::caller ? 64 : sizeof(detail::temp_job_header);
+    static constexpr std::size_t prefix_bytes = checks::caller ? 80 : sizeof(detail::temp_job_header);
 
     /// Zero bytes count as one.
     /// Requires  `alignment` is a power of two.
@@ -110,6 +114,61 @@ public:
     TENURE_LOCAL static void deallocate(void* block) noexcept;
     TENURE_LOCAL static void deallocate(void* block, std::size_t, std::size_t = default_alignment) noexcept {
         deallocate(block);
+    }
+
+    /// Memory for `count` elements. Nothing is constructed in it: T needs no constructor. Free it with deallocate().
+    /// Returns   an empty span when out of memory.
+    template<class T>
+    [[nodiscard]] TENURE_LOCAL static std::span<T> allocate(std::size_t count) noexcept {
+        return detail::allocate_elements<T>(count, [](std::size_t bytes, std::size_t alignment) noexcept {
+            return temp_job::allocate(bytes, alignment);
+        });
+    }
+    template<class T>
+    TENURE_LOCAL static void deallocate(std::span<T> elements) noexcept {
+        temp_job::deallocate(elements.data(), elements.size_bytes(), alignof(T));
+    }
+    /// Constructs an object. Returns   nullptr when out of memory. When the constructor throws, the memory is freed.
+    template<class T, class... Arguments>
+    [[nodiscard]] TENURE_LOCAL static T*
+    make(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
+        return detail::make_object<T>(
+            [](std::size_t bytes, std::size_t alignment) noexcept { return temp_job::allocate(bytes, alignment); },
+            [](void* block, std::size_t bytes, std::size_t alignment) noexcept {
+                temp_job::deallocate(block, bytes, alignment);
+            },
+            std::forward<Arguments>(arguments)...);
+    }
+    /// Destroys an object of make(). nullptr is allowed and does nothing. Requires  T is its type, or a base of it with
+    /// a virtual destructor.
+    template<class T>
+    TENURE_LOCAL static void destroy(T* object) noexcept {
+        if (object == nullptr) return;
+        void* const block = detail::whole_object(object);
+        object->~T();
+        if constexpr (std::has_virtual_destructor_v<T>) {
+            temp_job::deallocate(block);
+        } else {
+            temp_job::deallocate(block, sizeof(T), alignof(T));
+        }
+    }
+    /// Constructs `count` elements as T() does: numbers are zero.
+    /// Returns   an empty span when out of memory.
+    template<class T>
+    [[nodiscard]] TENURE_LOCAL static std::span<T>
+    make_array(std::size_t count) noexcept(std::is_nothrow_default_constructible_v<T>) {
+        return detail::make_elements<T>(
+            count,
+            [](std::size_t bytes, std::size_t alignment) noexcept { return temp_job::allocate(bytes, alignment); },
+            [](void* block, std::size_t bytes, std::size_t alignment) noexcept {
+                temp_job::deallocate(block, bytes, alignment);
+            });
+    }
+    /// Destroys the elements of make_array(), last first, and frees their memory.
+    template<class T>
+    TENURE_LOCAL static void destroy_array(std::span<T> elements) noexcept {
+        detail::destroy_elements(elements.data(), elements.size());
+        deallocate(elements);
     }
 
     static constexpr std::size_t max_warm_up_bytes = std::size_t{1} << 30;
@@ -156,16 +215,16 @@ private:
 inline void* temp_job::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     if constexpr (!checks::caller) {
         detail::job_front& job = *detail::this_thread.job;
-        const std::uintptr_t begin = job.cursor.load(std::memory_order_relaxed);
+        const std::uintptr_t begin = job.cursor.load(detail::memory_order::relaxed);
         const std::size_t stride = align_up(prefix_bytes + bytes + (bytes == 0), default_alignment);
         const std::uintptr_t end = begin + stride;
         const bool ordinary = alignment <= default_alignment && bytes <= detail::temp_job_word::size_mask;
-        if (ordinary && end <= job.limit.load(std::memory_order_relaxed)) [[likely]] {
+        if (ordinary && end <= job.limit.load(detail::memory_order::relaxed)) [[likely]] {
             auto* const header = static_cast<detail::temp_job_header*>(pointer_at(begin));
-            header->store(job.word | bytes, std::memory_order_relaxed);
+            header->store(job.word | bytes, detail::memory_order::relaxed);
             // Release: a thread that sees the block live also sees its header.
-            detail::state_of(begin + prefix_bytes).store(detail::job_state::live, std::memory_order_release);
-            job.cursor.store(end, std::memory_order_release); // next_frame() sees the blocks before the cursor
+            detail::state_of(begin + prefix_bytes).store(detail::job_state::live, detail::memory_order::release);
+            job.cursor.store(end, detail::memory_order::release); // next_frame() sees the blocks before the cursor
             return pointer_at(begin + prefix_bytes);
         }
     }
@@ -176,13 +235,13 @@ inline void temp_job::deallocate(void* block) noexcept {
     if constexpr (checks::caller) return deallocate_slow(block);
     if (block == nullptr) return;
     auto* const header = static_cast<detail::temp_job_header*>(pointer_at(address_of(block) - sizeof(std::uint64_t)));
-    if ((header->load(std::memory_order_relaxed) & detail::temp_job_word::direct) != 0) [[unlikely]]
+    if ((header->load(detail::memory_order::relaxed) & detail::temp_job_word::direct) != 0) [[unlikely]]
         return deallocate_slow(block);
     detail::job_state_byte& state = detail::state_of(address_of(block));
-    if (state.load(std::memory_order_relaxed) == detail::job_state::none) [[unlikely]]
+    if (state.load(detail::memory_order::relaxed) == detail::job_state::none) [[unlikely]]
         return deallocate_slow(block);
     // Release: this thread's accesses to the block happen before the owner reuses it.
-    state.store(detail::job_state::none, std::memory_order_release);
+    state.store(detail::job_state::none, detail::memory_order::release);
 }
 
 }

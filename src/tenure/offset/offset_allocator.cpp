@@ -17,6 +17,8 @@
 #include <bit>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
+#include <new>
 #include <utility>
 
 #include <tenure/base/align.hpp>
@@ -38,6 +40,17 @@ constexpr std::uint32_t max_slots = (UINT32_MAX >> 1) - 1;
 offset_allocator::offset_allocator(std::uint64_t capacity, block_source& source) noexcept
     : capacity_(capacity <= max_capacity ? capacity : 0), collected_frame_(frame_clock::now()), source_(source) {
     std::fill(std::begin(waiting_of_), std::end(waiting_of_), none);
+}
+
+offset_allocator::offset_allocator(offset_allocator&& other) noexcept
+    : offset_allocator(static_cast<const offset_allocator&>(other)) {
+    ::new (&other) offset_allocator(capacity_, source_); // forgets the records
+}
+
+offset_allocator& offset_allocator::operator=(offset_allocator&& other) noexcept {
+    if (this == &other) return *this;
+    this->~offset_allocator();
+    return *::new (this) offset_allocator(std::move(other));
 }
 
 offset_allocator::~offset_allocator() {

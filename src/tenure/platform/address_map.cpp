@@ -3,6 +3,8 @@
 
 #include <tenure/platform/address_map.hpp>
 
+#include <atomic>
+
 #include <tenure/base/align.hpp>
 #include <tenure/platform/memory.hpp>
 

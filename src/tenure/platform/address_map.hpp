@@ -7,11 +7,11 @@
 ///
 /// Allocators look up a pointer here before they read the memory around it.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/platform/memory.hpp>
 
@@ -39,8 +39,8 @@ public:
     [[nodiscard]] void* get(const void* address) const noexcept {
         const std::size_t piece = address_of(address) / piece_bytes;
         if (piece / leaf_pieces >= leaf_count) return nullptr;
-        const leaf* const found = leaves_[piece / leaf_pieces].load(std::memory_order_acquire);
-        return found != nullptr ? found->owners[piece % leaf_pieces].load(std::memory_order_acquire) : nullptr;
+        const leaf* const found = leaves_[piece / leaf_pieces].load(detail::memory_order::acquire);
+        return found != nullptr ? found->owners[piece % leaf_pieces].load(detail::memory_order::acquire) : nullptr;
     }
     [[nodiscard]] bool contains(const void* address) const noexcept { return get(address) != nullptr; }
 
@@ -49,11 +49,11 @@ private:
     static constexpr std::size_t leaf_count = (std::size_t{1} << user_address_bits) / (leaf_pieces * piece_bytes);
 
     struct leaf {
-        std::atomic<void*> owners[leaf_pieces];
+        detail::atomic<void*> owners[leaf_pieces];
     };
     [[nodiscard]] leaf* make_leaf(std::size_t index) noexcept;
 
-    std::atomic<leaf*> leaves_[leaf_count]{};
+    detail::atomic<leaf*> leaves_[leaf_count]{};
 };
 
 }

@@ -3,6 +3,8 @@
 
 #include <tenure/platform/fork_handler.hpp>
 
+#include <atomic>
+
 #include <tenure/base/at_fork.hpp>
 #include <tenure/platform/clock.hpp>
 #include <tenure/platform/fork.hpp>

@@ -9,11 +9,11 @@
 /// the data that it guards may be half written. So a fork first takes every lock and then releases them in the parent
 /// and in the child. In the child, each handler also adopts or discards what belonged to the other threads.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/platform/background.hpp>
 #include <tenure/platform/mutex.hpp>
@@ -59,7 +59,7 @@ public:
     /// Registers the handler: forks call its steps from now on. Further calls do nothing.
     /// Requires  the caller holds no lock that comes after `lifetimes`; no thread has taken the handler's locks yet.
     TENURE_LOCAL void enlist() noexcept {
-        if (!is_listed_.load(std::memory_order_acquire)) enlist_slow();
+        if (!is_listed_.load(detail::memory_order::acquire)) enlist_slow();
     }
     /// Call it before the owner is destroyed. Only handlers of fork_order::objects can be removed.
     void delist() noexcept;
@@ -72,7 +72,7 @@ private:
     fork_handler* previous_ = nullptr;
     fork_order order_;
     bool is_taken_ = false; ///< true between the steps of a fork
-    std::atomic<bool> is_listed_{false};
+    detail::atomic<bool> is_listed_{false};
     void* owner_;
     const fork_steps* steps_;
 };

@@ -8,10 +8,9 @@
 /// The heap uses it instead of std::mutex, whose failures throw: a drop-in malloc must not link the C++ library. The
 /// child of a fork() can reset a lock that a thread of the parent held, because the lock is only its word.
 
-#include <atomic>
 #include <cstdint>
-#include <mutex>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
@@ -44,17 +43,17 @@ public:
     [[nodiscard]] TENURE_LOCAL bool try_lock() noexcept { return try_lock(this_thread_number()); }
     TENURE_LOCAL void unlock() noexcept {
         if constexpr (checks::invariants) check_holder();
-        if ((word_.exchange(is_free, std::memory_order_release) & is_awaited) != 0) wake();
+        if ((word_.exchange(is_free, detail::memory_order::release) & is_awaited) != 0) wake();
     }
 
     /// Whether the calling thread holds the lock. It may be called in a signal handler.
     [[nodiscard]] TENURE_LOCAL bool is_mine() const noexcept {
-        return (word_.load(std::memory_order_relaxed) & ~is_awaited) == this_thread_number();
+        return (word_.load(detail::memory_order::relaxed) & ~is_awaited) == this_thread_number();
     }
 
     /// Whether other threads sleep until the lock is free. A thread that locks again at once would overtake them.
     [[nodiscard]] TENURE_LOCAL bool has_waiters() const noexcept {
-        return (word_.load(std::memory_order_relaxed) & is_awaited) != 0;
+        return (word_.load(detail::memory_order::relaxed) & is_awaited) != 0;
     }
 
     /// Frees the lock regardless of its holder. Requires  no other thread can access it: a child after fork().
@@ -68,16 +67,27 @@ private:
 
     [[nodiscard]] TENURE_LOCAL bool try_lock(std::uint64_t as) noexcept {
         std::uint64_t expected = is_free;
-        return word_.compare_exchange_strong(expected, as, std::memory_order_acquire, std::memory_order_relaxed);
+        return word_.compare_exchange_strong(expected, as, detail::memory_order::acquire,
+                                             detail::memory_order::relaxed);
     }
     TENURE_COLD void wait(std::uint64_t mine) noexcept;
     TENURE_COLD void wake() noexcept;
     [[noreturn]] TENURE_COLD void report_own() const noexcept;
     void check_holder() const noexcept;
 
-    std::atomic<std::uint64_t> word_{is_free};
+    detail::atomic<std::uint64_t> word_{is_free};
 };
 
-using lock_guard = std::lock_guard<mutex>;
+/// Holds a lock until the end of the scope.
+class lock_guard {
+public:
+    [[nodiscard]] explicit lock_guard(mutex& held) noexcept : held_(held) { held_.lock(); }
+    ~lock_guard() { held_.unlock(); }
+    lock_guard(const lock_guard&) = delete;
+    lock_guard& operator=(const lock_guard&) = delete;
+
+private:
+    mutex& held_;
+};
 
 }

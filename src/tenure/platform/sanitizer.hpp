@@ -8,6 +8,7 @@
 /// every build registers leak roots.
 
 #include <cstddef>
+#include <cstdint>
 
 #include <tenure/base/config.hpp>
 
@@ -24,6 +25,15 @@ TENURE_API void unpoison(const void* bytes, std::size_t count) noexcept;
 
 /// Whether an access to one of these bytes is an error; always false without the sanitizer.
 [[nodiscard]] TENURE_API bool is_poisoned(const void* bytes, std::size_t count) noexcept;
+
+/// Reads a word that may be poisoned, without a report: poisoned guard bytes and headers are the library's own.
+[[nodiscard]] TENURE_API std::uint64_t read_hidden(const void* word) noexcept;
+
+/// Finds the bytes that differ from `fill` in memory that may be poisoned, without a report.
+/// Returns   the offset of the first; `count` if there is none.
+[[nodiscard]] TENURE_API std::size_t first_other(const void* bytes, std::size_t count, unsigned char fill) noexcept;
+/// Returns   the offset past the last; zero if there is none.
+[[nodiscard]] TENURE_API std::size_t past_last_other(const void* bytes, std::size_t count, unsigned char fill) noexcept;
 
 /// Fills the bytes with freed_fill and poisons them.
 TENURE_API void poison_freed(void* bytes, std::size_t count) noexcept;

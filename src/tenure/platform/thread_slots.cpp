@@ -206,6 +206,26 @@ void unregister_slot(thread_slot slot) noexcept {
     }
 }
 
+void exchange_slot_owners(const slot_of_owner& left, const slot_of_owner& right,
+                          void (*exchange)(void* context) noexcept, void* context) noexcept {
+    const auto is_called = [](thread_slot slot) {
+        return slot.index != SIZE_MAX && registry.owners[slot.index].calls != 0;
+    };
+    for (;;) {
+        {
+            const lock_guard lock(registry.owners_lock);
+            const lock_guard change(registry.lock);
+            if (!is_called(left.slot) && !is_called(right.slot)) {
+                for (const slot_of_owner* each : {&left, &right})
+                    if (each->slot.index != SIZE_MAX) registry.owners[each->slot.index].owner = each->owner;
+                exchange(context);
+                return;
+            }
+        }
+        sleep_ns(1000); // a thread's end takes microseconds
+    }
+}
+
 bool may_set_slot(thread_slot slot) noexcept { return slot.index != SIZE_MAX && !is_over(); }
 
 bool set_slot(thread_slot slot, void* value) noexcept {

@@ -33,6 +33,16 @@ constexpr std::size_t max_slots = 4096;
 /// After this call no ending thread touches the owner.
 TENURE_API void unregister_slot(thread_slot slot) noexcept;
 
+/// A slot and its owner from now on.
+struct slot_of_owner {
+    thread_slot slot;
+    void* owner;
+};
+/// Gives two slots other owners, and calls `exchange(context)` while neither a fork nor the end of a thread can reach
+/// them: two objects exchange their contents, and with them the pointers of their threads. It must take no lock.
+TENURE_API void exchange_slot_owners(const slot_of_owner& left, const slot_of_owner& right,
+                                     void (*exchange)(void* context) noexcept, void* context) noexcept;
+
 /// Sets the calling thread's pointer. Returns   false when there is no memory for the thread's table, and when the end
 /// of the thread would go unnoticed: after its last round of destructors, or without a slot of the system. Takes a lock
 /// under which no other lock is taken, so the caller may hold slots_mutex().

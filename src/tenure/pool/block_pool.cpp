@@ -12,7 +12,9 @@
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/no_wait.hpp>
 #include <tenure/base/options.hpp>
+#include <tenure/engine/tail_guard.hpp>
 #include <tenure/platform/sanitizer.hpp>
+#include <utility>
 
 namespace tenure::inline TENURE_ABI {
 
@@ -24,7 +26,33 @@ namespace {
 constexpr std::size_t min_segment_bytes = 4096;
 constexpr std::size_t max_segment_bytes = std::size_t{4} << 30;
 constexpr std::size_t blocks_wanted = 15; // minimum per segment where possible; a segment always holds at least one
+constexpr std::string_view overrun = "a pool block was overrun: memory past its end was overwritten";
+constexpr std::string_view seek_overrun =
+    "Look for a write past the end of this block; AddressSanitizer stops the program at the write.";
+constexpr std::string_view front_written = "memory in front of a pool block was overwritten";
+constexpr std::string_view seek_front =
+    "Look for a write in front of this block; AddressSanitizer stops the program at the write.";
+constexpr std::string_view seek_owner = "Look for a second owner of this block.";
+constexpr std::string_view seek_owner_or_thread =
+    "Look for a second owner of this block, and for threads that use one pool at the same time: they need a "
+    "shared_pool.";
 constexpr std::uint64_t segment_canary = 0x5E65'E27E'0B10'C4A1;
+
+enum class guard_finding : std::uint8_t {
+    whole,
+    from_begin, ///< the block in front of the guard was overrun
+    from_end,   ///< only the end was overwritten: probably by the block behind the guard
+};
+
+guard_finding look_at_guard(std::uintptr_t begin, std::uintptr_t end) noexcept {
+    const std::size_t count = end - begin;
+    if (count >= detail::tail_guard_bytes && detail::is_tail_guard_whole(begin, end)) [[likely]]
+        return guard_finding::whole;
+    const std::size_t first = platform::first_other(pointer_at(begin), count, detail::tail_guard_fill);
+    const std::size_t past = platform::past_last_other(pointer_at(begin), count, detail::tail_guard_fill);
+    if (past == 0) return guard_finding::whole;
+    return first != 0 && past == count ? guard_finding::from_end : guard_finding::from_begin;
+}
 
 /// The layout for the requested segment size, enlarged if it would hold too few blocks.
 segment_layout choose_layout(std::size_t stride, std::size_t alignment, std::size_t segment_bytes) noexcept {
@@ -34,8 +62,8 @@ segment_layout choose_layout(std::size_t stride, std::size_t alignment, std::siz
 
 }
 
-block_pool::block_pool(std::size_t bytes, std::size_t alignment, block_source& source,
-                       std::size_t segment_bytes) noexcept
+block_pool::block_pool(std::size_t bytes, std::size_t alignment, std::size_t segment_bytes,
+                       block_source& source) noexcept
     : alignment_(alignment), source_(source), passthrough_(passthrough_enabled(part::pool)) {
     if (passthrough_) last_freed_ = never_a_block;
     const bool possible =
@@ -44,12 +72,44 @@ block_pool::block_pool(std::size_t bytes, std::size_t alignment, block_source& s
         const std::size_t most = std::bit_floor(std::max(source.max_bytes(), min_segment_bytes));
         const std::size_t asked = std::max(std::min(segment_bytes, max_segment_bytes), min_segment_bytes);
         wanted_segment_bytes_ = std::min(asked, most);
-        layout_ = choose_layout(align_up(bytes, alignment), alignment, wanted_segment_bytes_);
+        std::size_t stride = align_up(bytes, alignment);
+        if constexpr (checks::caller) {
+            // AddressSanitizer poisons units of 8 bytes.
+            guard_bytes_ = static_cast<std::uint32_t>(
+                align_up(stride + detail::tail_guard_bytes, std::max<std::size_t>(alignment, 8)) - stride);
+            stride += guard_bytes_;
+        }
+        layout_ = choose_layout(stride, alignment, wanted_segment_bytes_);
     }
+}
+
+block_pool::block_pool(block_pool&& other) noexcept
+    : last_freed_(other.last_freed_), run_begin_(other.run_begin_), run_end_(other.run_end_),
+      word_(other.word_ == &other.no_word_ ? &no_word_ : other.word_), word_begin_(other.word_begin_),
+      free_in_bits_(other.free_in_bits_), layout_(other.layout_), word_segment_(other.word_segment_),
+      partial_(other.partial_), first_(other.first_), last_(other.last_), bump_(other.bump_),
+      segment_count_(other.segment_count_), allocated_(other.allocated_), peak_allocated_(other.peak_allocated_),
+      alignment_(other.alignment_), wanted_segment_bytes_(other.wanted_segment_bytes_), source_(other.source_),
+      passthrough_blocks_(std::move(other.passthrough_blocks_)), passthrough_(other.passthrough_),
+      guard_bytes_(other.guard_bytes_), noted_(other.noted_) {
+    if constexpr (checks::caller) {
+        for (segment* each = first_; each != nullptr; each = each->next)
+            each->canary ^= address_of(this) ^ address_of(&other);
+    }
+    // The other pool forgets its segments.
+    const bool was_possible = layout_.stride_bytes != 0;
+    ::new (&other) block_pool(was_possible ? block_bytes() : 0, alignment_, wanted_segment_bytes_, source_);
+}
+
+block_pool& block_pool::operator=(block_pool&& other) noexcept {
+    if (this == &other) return *this;
+    this->~block_pool();
+    return *::new (this) block_pool(std::move(other));
 }
 
 block_pool::~block_pool() {
     if constexpr (checks::structures) check_invariant(valid(), "block_pool", this);
+    if constexpr (checks::caller) check_living();
     passthrough_blocks_.free_all();
     while (first_ != nullptr) {
         segment* const released = first_;
@@ -85,6 +145,10 @@ segment* block_pool::acquire_segment() noexcept {
             fresh->groups_used = layout_.word_count; // forget() zeroes the bits of used groups
             if (&source_ != &page_source::process()) fresh->forget(layout_);
             fresh->groups_used = 0;
+            if constexpr (checks::caller) {
+                const std::uintptr_t blocks = fresh->blocks(layout_);
+                detail::set_tail_guard(blocks - detail::tail_guard_bytes, blocks);
+            }
             platform::add_leak_root(memory, layout_.segment_bytes);
             return fresh;
         }
@@ -98,7 +162,8 @@ segment* block_pool::acquire_segment() noexcept {
 void block_pool::release_segment(segment* which) noexcept {
     if constexpr (checks::caller) {
         const std::size_t touched = std::min(which->groups_touched * bits_per_word, layout_.capacity);
-        platform::unpoison(pointer_at(which->blocks(layout_)), touched * layout_.stride_bytes);
+        const std::uintptr_t front = which->blocks(layout_) - detail::tail_guard_bytes;
+        platform::unpoison(pointer_at(front), touched * layout_.stride_bytes + detail::tail_guard_bytes);
     }
     platform::remove_leak_root(which, layout_.segment_bytes);
     source_.release(which, layout_.segment_bytes);
@@ -171,6 +236,10 @@ bool block_pool::refill() noexcept {
     if constexpr (checks::caller) {
         // One group at a time: AddressSanitizer's shadow of a whole untouched segment would take 4 MiB.
         platform::poison(pointer_at(word_begin_), count * layout_.stride_bytes);
+        for (std::size_t index = 1; index <= count; ++index) {
+            const std::uintptr_t end = word_begin_ + index * layout_.stride_bytes;
+            detail::set_tail_guard(end - guard_bytes_, end);
+        }
     } else {
         take_word_as_run();
     }
@@ -178,23 +247,28 @@ bool block_pool::refill() noexcept {
 }
 
 void* block_pool::allocate_slow() noexcept {
-    [[maybe_unused]] const detail::caller_allocation allocation("of a pool", layout_.stride_bytes);
+    [[maybe_unused]] const detail::caller_allocation allocation("of a pool", block_bytes());
     if (passthrough_) {
-        return layout_.capacity == 0 ? nullptr : passthrough_blocks_.allocate(layout_.stride_bytes, alignment_);
+        return layout_.capacity == 0 ? nullptr : passthrough_blocks_.allocate(block_bytes(), alignment_);
     }
     if (*word_ == 0 && !refill()) return nullptr;
     if constexpr (!checks::caller) return allocate_strided(layout_.stride_bytes);
     const bit_word free = *word_;
     *word_ = without_lowest_bit(free);
     --free_in_bits_;
-    void* const block = pointer_at(word_begin_ + lowest_bit(free) * layout_.stride_bytes);
-    platform::unpoison(block, layout_.stride_bytes);
-    return block;
+    const std::uintptr_t block = word_begin_ + lowest_bit(free) * layout_.stride_bytes;
+    platform::unpoison(pointer_at(block), block_bytes());
+    // Again, because trim() may have dropped it together with the block.
+    detail::set_tail_guard(block + block_bytes(), block + layout_.stride_bytes);
+    return pointer_at(block);
 }
 
 void block_pool::note_twice(const void* block) noexcept {
     note_misuse("a pool block was freed twice", block,
-                "Look for a second owner of this block. A checked build reports the error at the second free.");
+                checks::caller
+                    ? seek_owner_or_thread
+                    : "Look for a second owner of this block, and for threads that use one pool at the same "
+                      "time: they need a shared_pool. A checked build reports the error at the second free.");
 }
 
 /// Follows a mark in a word that had no free block, or of blocks that were free already.
@@ -276,11 +350,55 @@ void block_pool::deallocate_checked(void* block) noexcept {
         return;
     }
     if ((home->level0(layout_)[index / bits_per_word] & bit_at(index)) != 0) {
-        note_misuse("a pool block was freed twice", block, "Look for a second owner of this block.");
+        note_misuse("a pool block was freed twice", block, noted_ == nullptr ? seek_owner_or_thread : seek_owner);
         return;
     }
-    platform::poison_dropped(block, layout_.stride_bytes);
+    if (!is_end_whole(address_of(block))) return;
+    look_in_front(home, index);
+    platform::poison_dropped(block, block_bytes());
     mark_one(block);
+}
+
+/// Looks at the guard behind a block, and notes the block next to it that was probably written past.
+/// Returns   whether this block was not overrun.
+bool block_pool::is_end_whole(std::uintptr_t block) noexcept {
+    const guard_finding behind = look_at_guard(block + block_bytes(), block + layout_.stride_bytes);
+    if (behind == guard_finding::whole) return true;
+    const bool from_next = behind == guard_finding::from_end;
+    if (from_next)
+        note_misuse(front_written, pointer_at(block + layout_.stride_bytes), seek_front);
+    else
+        note_misuse(overrun, pointer_at(block), seek_overrun);
+    return from_next;
+}
+
+/// Looks at the guard in front of a block, likewise.
+void block_pool::look_in_front(segment* home, std::size_t index) noexcept {
+    const std::uintptr_t block = home->blocks(layout_) + index * layout_.stride_bytes;
+    const std::size_t before = index - 1;
+    std::uintptr_t guard = block - (index != 0 ? guard_bytes_ : detail::tail_guard_bytes);
+    if (detail::is_tail_guard_whole(guard, block)) return;
+    const bool is_free = index != 0 && (home->level0(layout_)[before / bits_per_word] & bit_at(before)) != 0;
+    if (is_free) guard += platform::first_other(pointer_at(guard), guard_bytes_, 0); // trim() may have dropped it
+    const guard_finding found = look_at_guard(guard, block);
+    if (found == guard_finding::whole) return;
+    if (found == guard_finding::from_begin && index != 0)
+        return note_misuse(overrun, pointer_at(block - layout_.stride_bytes), seek_overrun);
+    note_misuse(front_written, pointer_at(block), seek_front);
+}
+
+/// Looks at the guards behind all live blocks, before their memory goes.
+void block_pool::check_living() noexcept {
+    for (segment* each = first_; each != nullptr; each = each->next) {
+        for (std::size_t word = 0; word < each->groups_used; ++word) {
+            const bit_word all = low_bits(segment::group_size(layout_, word));
+            for_each_bit(all & ~each->level0(layout_)[word], [&](std::size_t bit) {
+                const std::size_t index = word * bits_per_word + bit;
+                static_cast<void>(is_end_whole(each->blocks(layout_) + index * layout_.stride_bytes));
+                if (index == 0) look_in_front(each, index);
+            });
+        }
+    }
 }
 
 /// Marks the block freed last and the run, and leaves the current word, so that the bits and their summary are
@@ -294,6 +412,7 @@ void block_pool::settle() noexcept {
 }
 
 void block_pool::clear() noexcept {
+    if constexpr (checks::caller) check_living();
     passthrough_blocks_.free_all();
     for (segment* each = first_; each != nullptr; each = each->next) {
         if constexpr (checks::caller) {
@@ -329,8 +448,8 @@ bool block_pool::owns(const void* pointer) const noexcept {
 allocator_stats block_pool::stats() const noexcept {
     allocator_stats answer;
     answer.live_count = size();
-    answer.live_bytes = answer.live_count * layout_.stride_bytes;
-    answer.peak_bytes = (passthrough_ ? passthrough_blocks_.peak_count() : peak_allocated_) * layout_.stride_bytes;
+    answer.live_bytes = answer.live_count * block_bytes();
+    answer.peak_bytes = (passthrough_ ? passthrough_blocks_.peak_count() : peak_allocated_) * block_bytes();
     answer.source_blocks = segment_count_;
     answer.reserved_bytes = segment_count_ * layout_.segment_bytes;
     return answer;

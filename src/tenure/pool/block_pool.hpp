@@ -11,7 +11,8 @@
 ///                A segment is addresses; its memory is touched as its blocks are used.
 /// Cost           allocate O(1), deallocate O(1) amortised: the free that ends a row of n neighbouring frees writes
 ///                n / 64 words. clear O(segments), and resets a bit per block. trim reads a bit per block.
-/// Overhead       no header. One bit per block, and one per 64 blocks, stored apart from the blocks.
+/// Overhead       no header. One bit per block, and one per 64 blocks, stored apart from the blocks. Checked builds: at
+///                least 16 bytes between blocks.
 /// Threads        one thread at a time; for several threads see pool/shared_block_pool.hpp.
 /// Fork           usable in the child, unless another thread was using it at the time of the fork.
 /// When full      acquires another segment; returns nullptr if that fails and leaves the pool unchanged.
@@ -29,9 +30,14 @@
 #include <tenure/engine/misuse_log.hpp>
 #include <tenure/engine/passthrough_blocks.hpp>
 #include <tenure/platform/page_source.hpp>
+#include <tenure/pool/detail/pool_cursor.hpp>
 #include <tenure/pool/detail/segment.hpp>
 
 namespace tenure::inline TENURE_ABI {
+
+namespace detail {
+class shared_pool_core;
+}
 
 class TENURE_API block_pool {
 public:
@@ -42,14 +48,18 @@ public:
     /// Acquires nothing from the source until the first allocation.
     /// Requires  `source` outlives the pool. If `bytes` is not 1 to max_block_bytes, or `alignment` is no power of two,
     ///           every allocation fails.
-    explicit block_pool(std::size_t bytes, std::size_t alignment = default_alignment,
-                        block_source& source = page_source::process(),
-                        std::size_t segment_bytes = default_segment_bytes) noexcept;
+    [[nodiscard]] explicit block_pool(std::size_t bytes, std::size_t alignment = default_alignment,
+                                      block_source& source = page_source::process()) noexcept
+        : block_pool(bytes, alignment, default_segment_bytes, source) {}
+    [[nodiscard]] block_pool(std::size_t bytes, std::size_t alignment, std::size_t segment_bytes,
+                             block_source& source = page_source::process()) noexcept;
 
     /// Releases every segment, even if blocks are still allocated.
     ~block_pool();
-    block_pool(const block_pool&) = delete;
-    block_pool& operator=(const block_pool&) = delete;
+    /// Takes over the blocks of `other`, which is empty afterwards and can be used. Blocks stay where they are.
+    /// Cost      O(1); O(segments) in checked builds.
+    [[nodiscard]] block_pool(block_pool&& other) noexcept;
+    block_pool& operator=(block_pool&& other) noexcept;
 
     /// Returns   an uninitialised block of block_bytes(); nullptr when the source fails.
     [[nodiscard]] void* allocate() noexcept { return allocate_strided(layout_.stride_bytes); }
@@ -60,7 +70,7 @@ public:
 
     /// The allocator concept's form. Returns nullptr when a block would be too small or not aligned enough.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
-        return bytes <= layout_.stride_bytes && alignment <= alignment_ ? allocate() : nullptr;
+        return bytes <= block_bytes() && alignment <= alignment_ ? allocate() : nullptr;
     }
     void deallocate(void* block, std::size_t, std::size_t) noexcept { deallocate(block); }
 
@@ -77,7 +87,10 @@ public:
 
     /// The number of allocated blocks. Cost      O(1).
     [[nodiscard]] std::size_t size() const noexcept;
-    [[nodiscard]] std::size_t block_bytes() const noexcept { return layout_.stride_bytes; }
+    [[nodiscard]] std::size_t block_bytes() const noexcept {
+        if constexpr (checks::caller) return layout_.stride_bytes - guard_bytes_;
+        return layout_.stride_bytes;
+    }
 
     /// peak_bytes is the maximum that was ever allocated or ready for allocation. Cost      O(segments).
     [[nodiscard]] allocator_stats stats() const noexcept;
@@ -87,13 +100,19 @@ public:
     template<class Visit>
     void for_each(Visit&& visit);
 
+    /// A walk over the allocated blocks, in the order of for_each(): for pool's and shared_pool's iterators.
+    [[nodiscard]] detail::pool_cursor first_block() noexcept {
+        settle();
+        return {first_, layout_, passthrough_blocks_};
+    }
+
     /// Whether every bit is consistent. Cost      a bit per block.
     [[nodiscard]] bool valid() noexcept;
 
 private:
     template<class T>
     friend class pool;
-    friend class shared_block_pool;
+    friend class detail::shared_pool_core;
 
     // Free blocks are in three places, and an allocation looks in this order. The block freed last is kept apart: so
     // the most common pair, deallocate and then allocate, moves nothing else. The run is one row of neighbouring
@@ -108,6 +127,9 @@ private:
     void deallocate_slow(std::uintptr_t before, void* block) noexcept;
     void deallocate_passthrough(void* block) noexcept;
     void deallocate_checked(void* block) noexcept;
+    [[nodiscard]] bool is_end_whole(std::uintptr_t block) noexcept;
+    void look_in_front(detail::segment* home, std::size_t index) noexcept;
+    void check_living() noexcept;
     void deallocate_strided(void* block, std::size_t stride) noexcept;
     void mark_one(const void* block) noexcept;
     void mark_run(std::uintptr_t begin, std::uintptr_t end) noexcept;
@@ -147,6 +169,7 @@ private:
     block_source& source_;
     detail::passthrough_blocks passthrough_blocks_;
     bool passthrough_;
+    std::uint32_t guard_bytes_ = 0; // between blocks, in checked builds: part of the stride
 
     void note_misuse(std::string_view what, const void* at, std::string_view advice) noexcept;
     detail::misuse_log* noted_ = nullptr; // set by a shared pool, which reports misuse after it releases its lock

@@ -68,12 +68,20 @@ public:
     using value_type = T;
 
     /// Acquires nothing from the source until the first object. Requires  `source` outlives the pool.
-    explicit pool(block_source& source = page_source::process()) noexcept : blocks_(sizeof(T), alignof(T), source) {}
+    [[nodiscard]] explicit pool(block_source& source = page_source::process()) noexcept
+        : blocks_(sizeof(T), alignof(T), source) {}
 
     /// Destroys the live objects and releases all memory.
     ~pool() { destroy_living(); }
-    pool(const pool&) = delete;
-    pool& operator=(const pool&) = delete;
+    /// Takes over the objects of `other`, which is empty afterwards and can be used. Objects stay where they are.
+    [[nodiscard]] pool(pool&&) noexcept = default;
+    /// Destroys this pool's live objects before.
+    pool& operator=(pool&& other) noexcept {
+        if (this == &other) return *this;
+        destroy_living();
+        blocks_ = std::move(other.blocks_);
+        return *this;
+    }
 
     /// Constructs an object.
     /// Returns   nullptr when out of memory.
@@ -116,6 +124,12 @@ public:
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     [[nodiscard]] allocator_stats stats() const noexcept { return blocks_.stats(); }
     [[nodiscard]] bool valid() noexcept { return blocks_.valid(); }
+
+    /// The live objects, for a loop: lowest address first within a segment. The loop may destroy the object that it is
+    /// at, and must not otherwise use the pool.
+    using iterator = detail::pool_iterator<T>;
+    [[nodiscard]] iterator begin() noexcept { return iterator(blocks_.first_block()); }
+    [[nodiscard]] iterator end() noexcept { return {}; }
 
     /// Calls `visit(T&)` for every live object, lowest address first within a segment. A visit may destroy the object
     /// it receives, and must not otherwise use the pool.

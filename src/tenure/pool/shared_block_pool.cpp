@@ -3,226 +3,51 @@
 
 #include <tenure/pool/shared_block_pool.hpp>
 
-#include <algorithm>
-#include <cstring>
 #include <utility>
-
-#include <tenure/base/check.hpp>
-#include <tenure/base/no_alloc.hpp>
-#include <tenure/base/no_wait.hpp>
 
 namespace tenure::inline TENURE_ABI {
 
-using detail::pool_cache;
-
-// In checked builds and under passthrough no thread gets a cache: every call takes the lock, so that misuse is reported
-// at the call that causes it.
-
-namespace {
-
-std::uint32_t cache_capacity_for(std::size_t block_bytes) noexcept {
-    const std::size_t fitting = pool_cache::max_bytes / std::max<std::size_t>(block_bytes, 1);
-    return static_cast<std::uint32_t>(std::clamp<std::size_t>(fitting, 1, pool_cache::max_blocks));
-}
-
-}
-
-constinit const platform::fork_steps shared_block_pool::fork_steps{
-    [](void* owner) noexcept { static_cast<shared_block_pool*>(owner)->mutex_.lock(); },
-    [](void* owner) noexcept { static_cast<shared_block_pool*>(owner)->mutex_.unlock(); },
-    [](void* owner) noexcept { static_cast<shared_block_pool*>(owner)->leave_to_child(); },
-    [](void* owner) noexcept { return static_cast<shared_block_pool*>(owner)->mutex_.is_mine(); },
-};
-
 shared_block_pool::shared_block_pool(std::size_t bytes, std::size_t alignment, block_source& source) noexcept
-    : fork_(platform::fork_order::objects, this, fork_steps), blocks_(bytes, alignment, source),
-      block_bytes_(blocks_.block_bytes()), alignment_(alignment), cache_capacity_(cache_capacity_for(block_bytes_)),
-      batch_((cache_capacity_ + 1) / 2) {
-    slot_ = platform::register_slot(this, [](void* pool, void* cache) noexcept {
-        static_cast<shared_block_pool*>(pool)->retire(*static_cast<pool_cache*>(cache));
-    });
-    blocks_.noted_ = &misuse_;
-    fork_.enlist();
+    : core_(detail::shared_pool_core::make(bytes, alignment, source)), block_bytes_(0), alignment_(alignment) {
+    if (core_ == nullptr) return;
+    slot_ = core_->slot();
+    block_bytes_ = core_->block_bytes();
 }
 
 shared_block_pool::~shared_block_pool() {
-    fork_.delist();
-    platform::unregister_slot(slot_);
-    caches_.for_each([](pool_cache& cache) { detail::free_cache(&cache); });
+    if (core_ != nullptr) detail::shared_pool_core::end(core_);
 }
 
-/// Runs in the child of a fork. Writes only links in the caches of the parent's other threads: most children soon
-/// execute another program, so those pages should stay shared.
-void shared_block_pool::leave_to_child() noexcept {
-    mutex_.abandon();
-    if (mutex_.is_mine()) return; // a signal handler has forked that interrupted its holder, which goes on
-    caches_.leave_to_child(cache_of_this_thread());
+shared_block_pool::shared_block_pool(shared_block_pool&& other) noexcept
+    : slot_(std::exchange(other.slot_, {})), core_(std::exchange(other.core_, nullptr)),
+      block_bytes_(other.block_bytes_), alignment_(other.alignment_) {}
+
+shared_block_pool& shared_block_pool::operator=(shared_block_pool&& other) noexcept {
+    if (this == &other) return *this;
+    if (core_ != nullptr) detail::shared_pool_core::end(core_);
+    slot_ = std::exchange(other.slot_, {});
+    core_ = std::exchange(other.core_, nullptr);
+    block_bytes_ = other.block_bytes_;
+    alignment_ = other.alignment_;
+    return *this;
 }
 
-pool_cache* shared_block_pool::pop_ownerless() noexcept {
-    const platform::lock_guard lock(mutex_);
-    return caches_.pop_ownerless();
+void* shared_block_pool::allocate_slow(detail::pool_cache* cache) noexcept {
+    return core_ != nullptr ? core_->allocate_slow(cache) : nullptr;
 }
-
-pool_cache* shared_block_pool::add_cache() noexcept {
-    if (!platform::may_set_slot(slot_) || checks::caller || blocks_.passthrough_) return nullptr;
-    pool_cache* cache = pop_ownerless();
-    if (cache == nullptr) cache = detail::make_cache(cache_capacity_);
-    if (cache == nullptr) return nullptr;
-    const bool is_set = platform::set_slot(slot_, cache);
-    const platform::lock_guard lock(mutex_);
-    if (is_set) {
-        caches_.add(*cache);
-        return cache;
-    }
-    caches_.add_ownerless(*cache);
-    return nullptr;
-}
-
-/// A lock for calls that may find misuse, which is reported after the unlock.
-class shared_block_pool::reporting_lock {
-public:
-    explicit reporting_lock(shared_block_pool& pool) noexcept : pool_(pool) { pool.mutex_.lock(); }
-    ~reporting_lock() {
-        if (pool_.misuse_.empty()) [[likely]] {
-            pool_.mutex_.unlock();
-            return;
-        }
-        const detail::misuse_log noted = std::exchange(pool_.misuse_, {});
-        pool_.mutex_.unlock();
-        noted.report();
-    }
-    reporting_lock(const reporting_lock&) = delete;
-    reporting_lock& operator=(const reporting_lock&) = delete;
-
-private:
-    shared_block_pool& pool_;
-};
-
-/// Refills: takes up to `count` blocks. Requires  the lock.
-std::size_t shared_block_pool::refill(void** blocks, std::size_t count) noexcept {
-    if (stash_count_ != 0) {
-        const std::size_t taken = std::min(count, stash_count_);
-        stash_count_ -= taken;
-        std::memcpy(blocks, stash_ + stash_count_, taken * sizeof(void*));
-        return taken;
-    }
-    // In reverse, because the cache allocates its newest block first: it then allocates in address order.
-    std::size_t taken = 0;
-    while (taken < count) {
-        void* const block = blocks_.allocate();
-        if (block == nullptr) break;
-        blocks[count - ++taken] = block;
-    }
-    if (taken < count) std::memmove(blocks, blocks + (count - taken), taken * sizeof(void*));
-    return taken;
-}
-
-/// Flushes: accepts blocks from a cache. Requires  the lock.
-void shared_block_pool::flush(void* const* blocks, std::size_t count) noexcept {
-    if (stash_capacity - stash_count_ >= count) {
-        std::memcpy(stash_ + stash_count_, blocks, count * sizeof(void*));
-        stash_count_ += count;
-        return;
-    }
-    for (std::size_t index = 0; index < count; ++index) blocks_.deallocate(blocks[index]);
-}
-
-void* shared_block_pool::allocate_slow(pool_cache* cache) noexcept {
-    [[maybe_unused]] const detail::caller_allocation allocation("of a pool", block_bytes_);
-    if (cache == nullptr) cache = add_cache();
-    const reporting_lock lock(*this);
-    if (cache == nullptr) return blocks_.allocate();
-    std::size_t taken = cache->count.load(std::memory_order_relaxed); // not zero if the cache is an adopted one
-    if (taken == 0) taken = refill(cache->blocks, batch_);
-    if (taken == 0) return nullptr;
-    cache->count.store(static_cast<std::uint32_t>(taken - 1), std::memory_order_relaxed);
-    return cache->blocks[taken - 1];
-}
-
-void shared_block_pool::deallocate_slow(pool_cache* cache, void* block) noexcept {
-    if (block == nullptr) return;
-    [[maybe_unused]] const detail::caller_release release("a block of a pool", block);
-    if (cache == nullptr) cache = add_cache();
-    const reporting_lock lock(*this);
-    if (cache == nullptr) return blocks_.deallocate(block);
-    std::uint32_t count = cache->count.load(std::memory_order_relaxed);
-    if (count == cache_capacity_) {
-        // Flush the older half; the newer half is more likely in the CPU cache.
-        flush(cache->blocks, batch_);
-        count -= batch_;
-        std::memmove(cache->blocks, cache->blocks + batch_, count * sizeof(void*));
-    }
-    cache->blocks[count] = block;
-    cache->count.store(count + 1, std::memory_order_relaxed);
-}
-
-void shared_block_pool::empty_cache(pool_cache& cache) noexcept {
-    const std::uint32_t count = cache.count.load(std::memory_order_relaxed);
-    check_invariant(count <= cache.capacity, "shared_block_pool: a thread cache holds more blocks than its capacity",
-                    &cache);
-    for (std::uint32_t index = 0; index < count; ++index) blocks_.deallocate(cache.blocks[index]);
-    cache.count.store(0, std::memory_order_relaxed);
-}
-
-void shared_block_pool::empty_caches() noexcept {
-    const reporting_lock lock(*this);
-    caches_.for_each([&](pool_cache& cache) { empty_cache(cache); });
-    while (stash_count_ != 0) blocks_.deallocate(stash_[--stash_count_]);
-}
-
-void shared_block_pool::retire(pool_cache& cache) noexcept {
-    {
-        const reporting_lock lock(*this);
-        empty_cache(cache);
-        caches_.remove(cache);
-    }
-    detail::free_cache(&cache);
+void shared_block_pool::deallocate_slow(detail::pool_cache* cache, void* block) noexcept {
+    if (core_ != nullptr) core_->deallocate_slow(cache, block);
 }
 
 void shared_block_pool::clear() noexcept {
-    const platform::lock_guard lock(mutex_);
-    caches_.for_each([](pool_cache& cache) { cache.count.store(0, std::memory_order_relaxed); });
-    stash_count_ = 0;
-    blocks_.clear();
+    if (core_ != nullptr) core_->clear();
 }
-
-std::size_t shared_block_pool::trim() noexcept {
-    empty_caches();
-    const reporting_lock lock(*this);
-    return blocks_.trim();
-}
-
-bool shared_block_pool::owns(const void* pointer) const noexcept {
-    const platform::lock_guard lock(mutex_);
-    return blocks_.owns(pointer);
-}
-
-std::size_t shared_block_pool::cached_count() const noexcept {
-    std::size_t count = stash_count_;
-    caches_.for_each([&](const pool_cache& cache) { count += cache.count.load(std::memory_order_relaxed); });
-    return count;
-}
-
-std::size_t shared_block_pool::size() const noexcept {
-    const platform::lock_guard lock(mutex_);
-    const std::size_t taken = blocks_.size();
-    const std::size_t cached = cached_count();
-    return taken > cached ? taken - cached : 0;
-}
-
+std::size_t shared_block_pool::trim() noexcept { return core_ != nullptr ? core_->trim() : 0; }
+bool shared_block_pool::owns(const void* pointer) const noexcept { return core_ != nullptr && core_->owns(pointer); }
+std::size_t shared_block_pool::size() const noexcept { return core_ != nullptr ? core_->size() : 0; }
 allocator_stats shared_block_pool::stats() const noexcept {
-    const platform::lock_guard lock(mutex_);
-    allocator_stats answer = blocks_.stats();
-    answer.live_count -= std::min(answer.live_count, cached_count());
-    answer.live_bytes = answer.live_count * blocks_.block_bytes();
-    return answer;
+    return core_ != nullptr ? core_->stats() : allocator_stats{};
 }
-
-bool shared_block_pool::valid() noexcept {
-    empty_caches();
-    const platform::lock_guard lock(mutex_);
-    return blocks_.valid();
-}
+bool shared_block_pool::valid() noexcept { return core_ == nullptr || core_->valid(); }
 
 }

@@ -11,7 +11,9 @@
 /// Cost           allocate and deallocate O(1) in the thread's cache; one lock per 128 allocations and per 128 frees,
 ///                more often for blocks larger than 512 bytes.
 /// Overhead       as block_pool. Each thread that uses the pool has 4 KiB and a cache of up to 256 free blocks or 128
-///                KiB, but at least one block. The pool object has 18 KiB: it holds pointers to up to 2048 free blocks.
+///                KiB, but at least one block. The pool object has 40 bytes, and 20 KiB in OS pages of
+///                its own, of which it touches 4 KiB, and more when threads pass blocks to each other: they hold
+///                pointers to up to 2048 free blocks.
 /// Threads        any. A block may be freed after its allocating thread has ended. Functions below state exceptions.
 /// Fork           usable in the child. The child's threads take over the caches of the parent's other threads. A block
 ///                that another thread was allocating or freeing during the fork is lost to the child.
@@ -25,27 +27,31 @@
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
 #include <tenure/engine/local_cache.hpp>
-#include <tenure/engine/misuse_log.hpp>
-#include <tenure/engine/thread_parts.hpp>
-#include <tenure/platform/fork_handler.hpp>
-#include <tenure/platform/mutex.hpp>
+#include <tenure/platform/page_source.hpp>
 #include <tenure/platform/thread_slots.hpp>
-#include <tenure/pool/block_pool.hpp>
 #include <tenure/pool/detail/pool_cache.hpp>
+#include <tenure/pool/detail/shared_pool_core.hpp>
 
 namespace tenure::inline TENURE_ABI {
 
 class TENURE_API shared_block_pool {
 public:
-    /// Requires  as block_pool. The pool calls `source` from one thread at a time, under its lock.
-    explicit shared_block_pool(std::size_t bytes, std::size_t alignment = default_alignment,
-                               block_source& source = page_source::process()) noexcept;
+    /// Requires  as block_pool. The pool calls `source` from one thread at a time, under its lock. If the system has no
+    ///           memory for the pool's own part, every allocation fails.
+    [[nodiscard]] explicit shared_block_pool(std::size_t bytes, std::size_t alignment = default_alignment,
+                                             block_source& source = page_source::process()) noexcept;
 
     /// Releases every segment.
     /// Requires  no other thread uses the pool during or after this call. Threads that used it may keep running.
     ~shared_block_pool();
-    shared_block_pool(const shared_block_pool&) = delete;
-    shared_block_pool& operator=(const shared_block_pool&) = delete;
+
+    /// Takes over the blocks and the threads' caches of `other`. From then on `other` is empty and every allocation
+    /// from it fails; it can be assigned to. Requires  no other thread uses either pool meanwhile.
+    [[nodiscard]] shared_block_pool(shared_block_pool&& other) noexcept;
+    shared_block_pool& operator=(shared_block_pool&& other) noexcept;
+
+    /// Whether the pool can allocate. False after a move from it, and if the system had no memory for its own part.
+    [[nodiscard]] bool is_usable() const noexcept { return core_ != nullptr; }
 
     [[nodiscard]] TENURE_LOCAL void* allocate() noexcept;
 
@@ -72,54 +78,39 @@ public:
     /// The number of allocated blocks. While others use the pool, each thread's part is from a moment during the call.
     /// Cost      O(threads); takes a lock.
     [[nodiscard]] std::size_t size() const noexcept;
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     [[nodiscard]] std::size_t block_bytes() const noexcept { return block_bytes_; }
     [[nodiscard]] allocator_stats stats() const noexcept;
 
     /// Calls `visit(block)` for every allocated block. Requires  no other thread uses the pool meanwhile.
     template<class Visit>
     void for_each(Visit&& visit) {
-        empty_caches();
-        blocks_.for_each(visit);
+        if (core_ != nullptr) core_->without_caches().for_each(visit);
+    }
+
+    /// As block_pool::first_block(). Requires  no other thread uses the pool meanwhile.
+    [[nodiscard]] detail::pool_cursor first_block() noexcept {
+        return core_ != nullptr ? core_->without_caches().first_block() : detail::pool_cursor{};
     }
 
     /// Requires  no other thread uses the pool meanwhile.
     [[nodiscard]] bool valid() noexcept;
 
 private:
-    /// Takes over the cache of a thread that ends.
-    void retire(detail::pool_cache& cache) noexcept;
     [[nodiscard]] TENURE_LOCAL detail::pool_cache* cache_of_this_thread() const noexcept;
     [[nodiscard]] void* allocate_slow(detail::pool_cache* cache) noexcept;
     void deallocate_slow(detail::pool_cache* cache, void* block) noexcept;
-    [[nodiscard]] detail::pool_cache* add_cache() noexcept;
-    void flush(void* const* blocks, std::size_t count) noexcept;
-    [[nodiscard]] std::size_t refill(void** blocks, std::size_t count) noexcept;
-    void empty_cache(detail::pool_cache& cache) noexcept;
-    void empty_caches() noexcept;
-    [[nodiscard]] std::size_t cached_count() const noexcept;
-    [[nodiscard]] detail::pool_cache* pop_ownerless() noexcept;
-    void leave_to_child() noexcept;
-    static const platform::fork_steps fork_steps;
-    class reporting_lock;
 
-    // The stash: batches flushed by one thread wait here for the refill of another. They move as pointers, so neither
-    // blocks nor bits are touched. Blocks that do not fit go into the pool's bits.
-    static constexpr std::size_t stash_capacity = std::size_t{8} * detail::pool_cache::max_blocks;
+    template<class T>
+    friend class shared_pool;
 
+    // What the inline paths read is here, so that they need no load of core_.
     platform::thread_slot slot_;
-    platform::fork_handler fork_;
-    alignas(cache_line_bytes) mutable platform::mutex mutex_; ///< guards everything below
-    detail::thread_parts<detail::pool_cache> caches_;
-    std::size_t stash_count_ = 0;
-    block_pool blocks_;
-    void* stash_[stash_capacity];
-    detail::misuse_log misuse_;
-    // Copies of block_pool's values: blocks_ may not be read without the lock.
-    alignas(cache_line_bytes) const std::size_t block_bytes_;
-    const std::size_t alignment_;
-    const std::uint32_t cache_capacity_;
-    const std::uint32_t batch_; ///< blocks per refill or flush: half of cache_capacity_
+    detail::shared_pool_core* core_;
+    std::size_t block_bytes_;
+    std::size_t alignment_;
 };
+static_assert(sizeof(shared_block_pool) == 40);
 
 inline detail::pool_cache* shared_block_pool::cache_of_this_thread() const noexcept {
     return static_cast<detail::pool_cache*>(platform::slot_value(slot_));

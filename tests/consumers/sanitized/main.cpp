@@ -21,7 +21,7 @@ alignas(64) unsigned char buffer[65536];
 template<class Source>
 bool serves(Source& source) {
     tenure::block_source& as_base = source;
-    tenure::arena scratch(as_base, 1024);
+    tenure::arena scratch(1024, as_base);
     void* const direct = source.acquire(4096, 4096);
     const bool good = direct != nullptr && scratch.allocate(100) != nullptr && typeid(as_base) == typeid(Source);
     source.release(direct, 4096);

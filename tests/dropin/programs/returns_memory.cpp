@@ -104,7 +104,7 @@ bool is_free_to_run() {
 void* release_pinned(void*) {
     cpu_set_t one;
     CPU_ZERO(&one);
-    CPU_SET(::sched_getcpu(), &one);
+    CPU_SET(static_cast<std::size_t>(::sched_getcpu()), &one);
     ::sched_setaffinity(0, sizeof one, &one);
     const sched_param highest{.sched_priority = 50};
     ::sched_setscheduler(0, SCHED_FIFO, &highest); // where that is permitted

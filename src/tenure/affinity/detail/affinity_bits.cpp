@@ -3,6 +3,7 @@
 
 #include <tenure/affinity/detail/affinity_bits.hpp>
 
+#include <algorithm>
 #include <cstring>
 
 namespace tenure::inline TENURE_ABI::detail {

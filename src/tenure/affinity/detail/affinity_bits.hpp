@@ -9,14 +9,14 @@
 /// never written, so they take no memory. A start bit marks the start of an object; the object ends at the next start
 /// bit or free bit, or at the end of its page. Groups whose frees pass the size have no start bits.
 
-#include <algorithm>
-#include <atomic>
 #include <cstddef>
 
 #include <tenure/affinity/detail/affinity_layout.hpp>
 #include <tenure/base/align.hpp>
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/bits.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/base/min_max.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -129,10 +129,10 @@ private:
     // end is set at every moment: the writer sets the start bit before it clears the free bit, and the reader loads the
     // start bit after the free bit.
     [[nodiscard]] static bit_word load(const bit_word& word) noexcept {
-        return std::atomic_ref<bit_word>(const_cast<bit_word&>(word)).load(std::memory_order_acquire);
+        return load_atomically(word, memory_order::acquire);
     }
     TENURE_LOCAL static void store(bit_word& word, bit_word bits) noexcept {
-        std::atomic_ref<bit_word>(word).store(bits, std::memory_order_release);
+        store_atomically(word, bits, memory_order::release);
     }
     /// Calls `visit(word, bits)` for each word that overlaps the run, with a mask of the run's bits in it.
     template<class Visit>
@@ -148,7 +148,7 @@ private:
                                               bit_word flip) noexcept {
         while (from < end) {
             const bit_word bits = (words[from / bits_per_word] ^ flip) >> (from % bits_per_word);
-            if (bits != 0) return std::min(from + lowest_bit(bits), end);
+            if (bits != 0) return min_of<std::size_t>(from + lowest_bit(bits), end);
             from = (from / bits_per_word + 1) * bits_per_word;
         }
         return end;

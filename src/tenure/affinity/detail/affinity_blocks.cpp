@@ -8,6 +8,7 @@
 #include <cstring>
 #include <iterator>
 #include <new>
+#include <utility>
 
 #include <tenure/base/linked_list.hpp>
 #include <tenure/platform/address_map.hpp>
@@ -29,13 +30,39 @@ affinity_blocks::~affinity_blocks() {
     while (first_ != nullptr) release(first_);
 }
 
+/// Enters this group in the blocks and in the map of all groups' blocks, where they have entries.
+void affinity_blocks::mark_as_ours() noexcept {
+    for (affinity_block* block = first_; block != nullptr; block = block->next) {
+        block->canary = block_canary ^ address_of(this);
+        for (std::size_t offset = 0; offset < bits_.block_bytes; offset += affinity_page_bytes)
+            static_cast<void>(owners.set(reinterpret_cast<unsigned char*>(block) + offset, this));
+    }
+}
+
+void affinity_blocks::exchange(affinity_blocks& other) noexcept {
+    std::swap(source_, other.source_);
+    std::swap(max_retained_bytes_, other.max_retained_bytes_);
+    std::swap(first_, other.first_);
+    std::swap(last_, other.last_);
+    std::swap(newest_, other.newest_);
+    std::swap(empty_, other.empty_);
+    std::swap(latest_, other.latest_);
+    std::swap(fresh_counts_, other.fresh_counts_);
+    std::swap(block_count_, other.block_count_);
+    std::swap(empty_block_count_, other.empty_block_count_);
+    std::swap(used_pages_, other.used_pages_);
+    std::swap(peak_pages_, other.peak_pages_);
+    mark_as_ours();
+    other.mark_as_ours();
+}
+
 affinity_block* affinity_blocks::add() noexcept {
     const std::size_t bytes = bits_.block_bytes;
-    void* const memory = source_.acquire(bytes, bytes);
+    void* const memory = source_->acquire(bytes, bytes);
     if (memory == nullptr) return nullptr;
     if (!is_aligned(memory, bytes)) [[unlikely]] {
         if constexpr (checks::caller) misuse_.add(ignored_alignment, memory, ignored_alignment_advice);
-        source_.release(memory, bytes);
+        source_->release(memory, bytes);
         return nullptr;
     }
     for (std::size_t offset = 0; offset < bytes; offset += affinity_page_bytes) {
@@ -44,10 +71,10 @@ affinity_block* affinity_blocks::add() noexcept {
             offset -= affinity_page_bytes;
             owners.erase(static_cast<unsigned char*>(memory) + offset);
         }
-        source_.release(memory, bytes);
+        source_->release(memory, bytes);
         return nullptr;
     }
-    if (!source_.is_zeroed()) std::memset(memory, 0, bits_.front_bytes);
+    if (!source_->is_zeroed()) std::memset(memory, 0, bits_.front_bytes);
     auto* const fresh = new (memory) affinity_block;
     fresh->next = nullptr;
     fresh->previous = last_;
@@ -70,7 +97,7 @@ void affinity_blocks::release(affinity_block* block) noexcept {
     for (std::size_t offset = 0; offset < bits_.block_bytes; offset += affinity_page_bytes)
         owners.erase(reinterpret_cast<unsigned char*>(block) + offset);
     platform::remove_leak_root(block, bits_.block_bytes);
-    source_.release(block, bits_.block_bytes);
+    source_->release(block, bits_.block_bytes);
 }
 
 void affinity_blocks::release_empty(affinity_block* block) noexcept {
@@ -186,7 +213,7 @@ std::size_t affinity_blocks::trim() noexcept {
     std::size_t decommitted = 0;
     for (affinity_page* page = empty_; page != nullptr; page = page->next) {
         if (page->capacity == 0) continue; // already returned
-        if (!source_.decommit(bits_.begin_of(*page), bits_.bytes_of(*page))) break;
+        if (!source_->decommit(bits_.begin_of(*page), bits_.bytes_of(*page))) break;
         decommitted += bits_.bytes_of(*page);
         page->capacity = 0;
     }

@@ -29,11 +29,14 @@ class affinity_blocks {
 public:
     affinity_blocks(const affinity_bits& bits, block_source& source, std::size_t max_retained_bytes,
                     misuse_log& misuse) noexcept
-        : bits_(bits), source_(source), misuse_(misuse), max_retained_bytes_(max_retained_bytes) {}
+        : bits_(bits), source_(&source), misuse_(misuse), max_retained_bytes_(max_retained_bytes) {}
     /// Releases every block, including those in use.
     ~affinity_blocks();
     affinity_blocks(const affinity_blocks&) = delete;
     affinity_blocks& operator=(const affinity_blocks&) = delete;
+
+    /// Exchanges the blocks of two groups, whose bits are exchanged too. Cost      O(blocks).
+    void exchange(affinity_blocks& other) noexcept;
 
     /// A page without objects, in no list, with all bits zero. Behind the stream's page before it if possible:
     /// traversals in address order are faster when a size has several pages in a row, because processors prefetch.
@@ -58,6 +61,7 @@ public:
     [[nodiscard]] bool valid(affinity_census& found) const noexcept;
 
 private:
+    void mark_as_ours() noexcept;
     [[nodiscard]] affinity_page* next_page(std::size_t stream) const noexcept;
     [[nodiscard]] affinity_page* fresh_page(std::size_t stream) noexcept;
     [[nodiscard]] affinity_page* page_set_aside() const noexcept;
@@ -74,9 +78,9 @@ private:
     }
 
     const affinity_bits& bits_;
-    block_source& source_;
+    block_source* source_;
     misuse_log& misuse_;
-    const std::size_t max_retained_bytes_;
+    std::size_t max_retained_bytes_;
     affinity_block* first_ = nullptr;
     affinity_block* last_ = nullptr;
     affinity_block* newest_ = nullptr; ///< the first block that may have untouched pages

@@ -5,11 +5,12 @@
 /// \file
 /// The large objects of an affinity group: a heap that is created for the first of them.
 
-#include <atomic>
 #include <cstddef>
 #include <new>
 #include <string_view>
+#include <utility>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/heap/heap.hpp>
@@ -26,14 +27,26 @@ public:
         if (heap* const made = get()) made->~heap();
     }
 
+    /// Takes over the heap of another group. Requires  this group has none.
+    void take(affinity_large& other) noexcept {
+        heap* const made = other.get();
+        if (made == nullptr) return;
+        heap_.store(::new (memory_) heap(std::move(*made)), memory_order::release);
+        made->~heap();
+        other.heap_.store(nullptr, memory_order::release);
+    }
+
     /// nullptr before the first object.
-    [[nodiscard]] heap* get() const noexcept { return heap_.load(std::memory_order_acquire); }
-    [[nodiscard]] heap& get_or_create(std::string_view name, block_source& source) noexcept {
-        if (heap* const made = get()) return *made;
+    [[nodiscard]] heap* get() const noexcept { return heap_.load(memory_order::acquire); }
+    /// nullptr when out of memory; a later call tries again.
+    [[nodiscard]] heap* get_or_create(std::string_view name, block_source& source) noexcept {
+        if (heap* const made = get()) return made;
         const platform::lock_guard lock(platform::making_mutex());
-        if (heap_.load(std::memory_order_relaxed) == nullptr)
-            heap_.store(new (memory_) heap({.name = name}, source), std::memory_order_release);
-        return *get();
+        if (heap* const present = heap_.load(memory_order::relaxed)) return present;
+        heap* const made = ::new (memory_) heap({.name = name}, source);
+        if (!made->is_usable()) return nullptr; // it holds nothing: the next one may be constructed over it
+        heap_.store(made, memory_order::release);
+        return made;
     }
 
     [[nodiscard]] bool owns(const void* pointer) const noexcept {
@@ -50,7 +63,7 @@ public:
     }
 
 private:
-    std::atomic<heap*> heap_{nullptr};
+    atomic<heap*> heap_{nullptr};
     alignas(heap) unsigned char memory_[sizeof(heap)];
 };
 

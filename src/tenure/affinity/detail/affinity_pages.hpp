@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <tenure/affinity/detail/affinity_blocks.hpp>
 #include <tenure/base/config.hpp>
@@ -23,6 +24,14 @@ public:
         : bits_(bits), blocks_(blocks), misuse_(misuse) {}
     affinity_pages(const affinity_pages&) = delete;
     affinity_pages& operator=(const affinity_pages&) = delete;
+
+    /// Exchanges the pages of two groups, whose bits and blocks are exchanged too.
+    void exchange(affinity_pages& other) noexcept {
+        std::swap(partial_, other.partial_);
+        std::swap(measured_, other.measured_);
+        std::swap(measured_classes_, other.measured_classes_);
+        std::swap(freed_twice_count_, other.freed_twice_count_);
+    }
 
     /// Frees a run, which may reach across pages, and lists its pages anew. Records a double free as misuse.
     void free(affinity_run run) noexcept;

@@ -5,13 +5,13 @@
 /// \file
 /// How an affinity group rounds sizes, and which stream each size belongs to.
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include <tenure/affinity/detail/affinity_layout.hpp>
 #include <tenure/base/align.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/base/min_max.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -27,7 +27,7 @@ public:
     [[nodiscard]] static constexpr affinity_sizes mixed(std::size_t granule) noexcept {
         affinity_sizes made(granule);
         for (std::size_t index = 0; index < entry_count; ++index)
-            made.table_[index] = {made.to_granules(std::max<std::size_t>(index * affinity_least_granule, 1)), 0};
+            made.table_[index] = {made.to_granules(max_of<std::size_t>(index * affinity_least_granule, 1)), 0};
         return made;
     }
     /// Each size in a stream of its own, rounded to a multiple of a cache line if that adds at most an eighth of it, so

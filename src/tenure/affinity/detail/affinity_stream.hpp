@@ -5,13 +5,14 @@
 /// \file
 /// What one thread allocates from in an affinity group: a stream for all sizes, or one for each size.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include <tenure/affinity/detail/affinity_bits.hpp>
 #include <tenure/affinity/detail/affinity_pages.hpp>
 #include <tenure/base/align.hpp>
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
@@ -95,7 +96,7 @@ static_assert(sizeof(affinity_stream) == 2 * cache_line_bytes);
 
 /// What a thread allocates from.
 struct affinity_part {
-    std::atomic<std::ptrdiff_t> live_count{0}; ///< the thread's allocations minus its frees: may be negative
+    atomic<std::ptrdiff_t> live_count{0}; ///< the thread's allocations minus its frees: may be negative
     affinity_part* next = nullptr;
     affinity_part* previous = nullptr;
     affinity_stream streams[affinity_stream_count];
@@ -103,15 +104,23 @@ struct affinity_part {
     affinity_part() noexcept { clear(); }
     /// Forgets everything.
     void clear() noexcept {
-        live_count.store(0, std::memory_order_relaxed);
+        live_count.store(0, memory_order::relaxed);
         for (std::size_t index = 0; index < affinity_stream_count; ++index) streams[index] = affinity_stream(index);
     }
     /// Returns the memory of every stream to the group's pages.
     void release(affinity_pages& pages) noexcept {
         for (affinity_stream& each : streams) each.release(pages);
     }
+    /// Exchanges what two groups' parts hold, without their places in lists.
+    void exchange(affinity_part& other) noexcept {
+        const std::ptrdiff_t mine = live_count.load(memory_order::relaxed);
+        live_count.store(other.live_count.load(memory_order::relaxed), memory_order::relaxed);
+        other.live_count.store(mine, memory_order::relaxed);
+        for (std::size_t index = 0; index < affinity_stream_count; ++index)
+            std::swap(streams[index], other.streams[index]);
+    }
     void count(std::ptrdiff_t change) noexcept {
-        live_count.store(live_count.load(std::memory_order_relaxed) + change, std::memory_order_relaxed);
+        live_count.store(live_count.load(memory_order::relaxed) + change, memory_order::relaxed);
     }
 };
 
@@ -120,14 +129,14 @@ inline bool affinity_stream::extend_freed(unsigned char* begin, unsigned char* e
         freed_.begin = begin;
         if (begin == older_.end) [[unlikely]] { // the gap between the two runs is closed
             freed_.begin = older_.begin;
-            std::atomic_signal_fence(std::memory_order_release); // see repair()
+            signal_fence(memory_order::release); // see repair()
             older_.begin = older_.end = nullptr;
         }
     } else if (begin == freed_.end) {
         freed_.end = end;
         if (end == older_.begin) [[unlikely]] {
             freed_.end = older_.end;
-            std::atomic_signal_fence(std::memory_order_release);
+            signal_fence(memory_order::release);
             older_.begin = older_.end = nullptr;
         }
     } else {
@@ -160,12 +169,12 @@ inline bool affinity_stream::let_older_wait() noexcept {
     if (newest == nullptr || !join(*newest, older_)) {
         if (waiting_count_ == max_waiting) return false;
         waiting_[waiting_count_] = older_;
-        std::atomic_signal_fence(std::memory_order_release); // see repair()
+        signal_fence(memory_order::release); // see repair()
         ++waiting_count_;
     }
-    std::atomic_signal_fence(std::memory_order_release);
+    signal_fence(memory_order::release);
     older_.begin = nullptr;
-    std::atomic_signal_fence(std::memory_order_release);
+    signal_fence(memory_order::release);
     older_.end = nullptr;
     return true;
 }
@@ -181,17 +190,17 @@ TENURE_ALWAYS_INLINE bool affinity_stream::rewind_or_begin_freed(const affinity_
         return true;
     }
     if (older_.begin != nullptr && !let_older_wait()) return false;
-    std::atomic_signal_fence(std::memory_order_release);
+    signal_fence(memory_order::release);
     // This order matters to the child of a fork: repair().
     if (waiting_count_ == 0 || !join(waiting_[waiting_count_ - 1], freed_)) {
         older_.begin = freed_.begin;
         older_.end = freed_.end;
     }
-    std::atomic_signal_fence(std::memory_order_release);
+    signal_fence(memory_order::release);
     freed_.end = nullptr;
-    std::atomic_signal_fence(std::memory_order_release);
+    signal_fence(memory_order::release);
     freed_.begin = begin;
-    std::atomic_signal_fence(std::memory_order_release);
+    signal_fence(memory_order::release);
     freed_.end = end;
     return true;
 }

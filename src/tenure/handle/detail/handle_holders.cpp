@@ -3,6 +3,7 @@
 
 #include <tenure/handle/detail/handle_holders.hpp>
 
+#include <atomic>
 #include <cstddef>
 
 #include <tenure/base/host.hpp>

@@ -4,6 +4,7 @@
 #include <tenure/heap/detail/guarded_blocks.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include <tenure/base/check.hpp>

@@ -8,11 +8,11 @@
 ///
 /// After the idea of Electric Fence (Perens, 1987), as a sample after GWP-ASan (Serebryany and others, 2018).
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/heap/detail/checked/block_states.hpp>
 #include <tenure/platform/fault.hpp>
@@ -49,7 +49,7 @@ public:
     void deallocate(void* block, block_form form = block_form::any) noexcept;
 
     [[nodiscard]] bool contains(const void* pointer) const noexcept {
-        const std::uintptr_t begin = begin_.load(std::memory_order_acquire);
+        const std::uintptr_t begin = begin_.load(memory_order::acquire);
         return begin != 0 && address_of(pointer) - begin < range_bytes();
     }
     /// The requested size of a block; zero if it is not a block.
@@ -91,7 +91,7 @@ private:
     void write_fault(const platform::fault& what) const noexcept;
 
     mutable platform::mutex mutex_; ///< guards everything below
-    std::atomic<std::uintptr_t> begin_{0};
+    atomic<std::uintptr_t> begin_{0};
     place* places_ = nullptr;
     std::uint64_t turns_ = 0;
     std::size_t live_count_ = 0;

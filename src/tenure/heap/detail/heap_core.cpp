@@ -4,6 +4,7 @@
 #include <tenure/heap/detail/heap_core.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <new>
 #include <utility>
@@ -12,6 +13,7 @@
 #include <tenure/base/check.hpp>
 #include <tenure/base/host.hpp>
 #include <tenure/base/options.hpp>
+#include <tenure/heap/budget.hpp>
 #include <tenure/heap/detail/checked/block_guard.hpp>
 #include <tenure/heap/detail/checked/mitigations.hpp>
 #include <tenure/heap/detail/purge/background.hpp>
@@ -130,6 +132,7 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
     if (origin() == block_origin::malloc) return allocate_passthrough(bytes, alignment, how);
     if (cache != nullptr) small_.follow_trims(*cache);
+    if (cache != nullptr && cache->tag != 0 && !budget_allows(cache->tag, bytes)) return nullptr;
     const std::size_t asked = std::max<std::size_t>(bytes, 1); // zero bytes count as one
     if constexpr (checks::caller) {
         check_alone("allocate");

@@ -5,11 +5,11 @@
 /// \file
 /// The parts of a heap and its slow paths.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
@@ -102,9 +102,7 @@ public:
         constexpr std::size_t little = 2 * segment_step_bytes;
         if (memory_.reserved_bytes() > little) purge_expired(platform::coarse_ns());
     }
-    [[nodiscard]] std::uint64_t sweep_every_ns() const noexcept {
-        return sweep_every_ns_.load(std::memory_order_relaxed);
-    }
+    [[nodiscard]] std::uint64_t sweep_every_ns() const noexcept { return sweep_every_ns_.load(memory_order::relaxed); }
 
     [[nodiscard]] allocator_stats stats() const noexcept;
     [[nodiscard]] heap_usage usage() const noexcept;
@@ -146,7 +144,7 @@ public:
 
 private:
     [[nodiscard]] block_origin origin() noexcept {
-        const block_origin chosen = origin_.load(std::memory_order_relaxed);
+        const block_origin chosen = origin_.load(memory_order::relaxed);
         return chosen != block_origin::unknown ? chosen : choose_origin();
     }
     block_origin choose_origin() noexcept;
@@ -223,16 +221,16 @@ private:
     fenced_blocks fenced_;   ///< used by checked builds only
     small_blocks small_;
     checked_blocks checked_; ///< used by checked builds only
-    std::atomic<block_origin> origin_{block_origin::unknown};
+    atomic<block_origin> origin_{block_origin::unknown};
     platform::mutex
         purge_mutex_;        ///< held by whatever releases segments, and by a sweep of one; taken before all others
     bool is_walked_ = false; ///< a walk goes on, which no sweep may disturb
     bool is_tended_ = true;
-    std::atomic<std::uint64_t> next_sweep_ns_{0};
-    std::atomic<std::uint64_t> sweep_every_ns_{50'000'000};
-    std::uint64_t swept_at_ns_ = 0;       ///< by the background thread
-    std::size_t young_bytes_ = 0;         ///< that it found then
-    std::atomic<std::uint64_t> alone_{0}; ///< the thread that walks or clears, in checked builds
+    atomic<std::uint64_t> next_sweep_ns_{0};
+    atomic<std::uint64_t> sweep_every_ns_{50'000'000};
+    std::uint64_t swept_at_ns_ = 0;  ///< by the background thread
+    std::size_t young_bytes_ = 0;    ///< that it found then
+    atomic<std::uint64_t> alone_{0}; ///< the thread that walks or clears, in checked builds
 };
 
 /// The parts of a heap: for statistics of the drop-in and for tests.

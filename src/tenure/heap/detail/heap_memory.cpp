@@ -4,6 +4,7 @@
 #include <tenure/heap/detail/heap_memory.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 

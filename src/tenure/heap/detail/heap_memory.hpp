@@ -5,12 +5,12 @@
 /// \file
 /// Memory that one heap acquires from its source: limited, found by address, and counted.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/heap/detail/use_limit.hpp>
@@ -75,7 +75,7 @@ public:
     /// Reports, once, that the source returned a misaligned block, which acquire() rejected. Call it without any lock
     /// of the heap, because the report handler may use the heap.
     void report_misaligned() noexcept {
-        if (misaligned_.load(std::memory_order_relaxed) != 0) [[unlikely]]
+        if (misaligned_.load(memory_order::relaxed) != 0) [[unlikely]]
             write_misaligned();
     }
     void release(void* memory, std::size_t bytes) noexcept;
@@ -125,43 +125,41 @@ public:
 
     /// Counts bytes used by pages and blocks. The counter is shared by all threads: slow paths only.
     void count_use(std::size_t bytes) noexcept;
-    void uncount_use(std::size_t bytes) noexcept { in_use_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+    void uncount_use(std::size_t bytes) noexcept { in_use_bytes_.fetch_sub(bytes, memory_order::relaxed); }
     void change_use(std::size_t before, std::size_t after) noexcept {
         after > before ? count_use(after - before) : uncount_use(before - after);
     }
 
     /// Counts bytes that became free, or of pages in which a block became free: slow paths only.
-    void note_freed(std::size_t bytes) noexcept { freed_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+    void note_freed(std::size_t bytes) noexcept { freed_bytes_.fetch_add(bytes, memory_order::relaxed); }
     [[nodiscard]] bool is_worth_sweeping() const noexcept {
-        return freed_bytes_.load(std::memory_order_relaxed) >= swept_from_bytes;
+        return freed_bytes_.load(memory_order::relaxed) >= swept_from_bytes;
     }
-    void forget_freed() noexcept { freed_bytes_.store(0, std::memory_order_relaxed); }
+    void forget_freed() noexcept { freed_bytes_.store(0, memory_order::relaxed); }
     /// Begins a sweep: sweeps are numbered, and what was freed before counts no longer.
     void begin_sweep() noexcept {
         forget_freed();
-        sweeps_.fetch_add(1, std::memory_order_relaxed);
+        sweeps_.fetch_add(1, memory_order::relaxed);
     }
     /// The number of the latest sweep. It wraps around.
-    [[nodiscard]] std::uint16_t sweeps() const noexcept { return sweeps_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::uint16_t sweeps() const noexcept { return sweeps_.load(memory_order::relaxed); }
     /// Counts bytes that were returned between blocks in use.
-    void count_holes(std::size_t bytes) noexcept { hole_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
-    void uncount_holes(std::size_t bytes) noexcept { hole_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
-    [[nodiscard]] std::size_t hole_bytes() const noexcept { return hole_bytes_.load(std::memory_order_relaxed); }
-    void count_purged(std::size_t bytes) noexcept { purged_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
+    void count_holes(std::size_t bytes) noexcept { hole_bytes_.fetch_add(bytes, memory_order::relaxed); }
+    void uncount_holes(std::size_t bytes) noexcept { hole_bytes_.fetch_sub(bytes, memory_order::relaxed); }
+    [[nodiscard]] std::size_t hole_bytes() const noexcept { return hole_bytes_.load(memory_order::relaxed); }
+    void count_purged(std::size_t bytes) noexcept { purged_bytes_.fetch_add(bytes, memory_order::relaxed); }
     /// Counts bytes that sweeps returned and that were requested again within the purge delay.
-    void count_thrash(std::size_t bytes) noexcept { thrash_bytes_.fetch_add(bytes, std::memory_order_relaxed); }
-    [[nodiscard]] std::size_t purged_bytes() const noexcept { return purged_bytes_.load(std::memory_order_relaxed); }
-    [[nodiscard]] std::size_t thrash_bytes() const noexcept { return thrash_bytes_.load(std::memory_order_relaxed); }
+    void count_thrash(std::size_t bytes) noexcept { thrash_bytes_.fetch_add(bytes, memory_order::relaxed); }
+    [[nodiscard]] std::size_t purged_bytes() const noexcept { return purged_bytes_.load(memory_order::relaxed); }
+    [[nodiscard]] std::size_t thrash_bytes() const noexcept { return thrash_bytes_.load(memory_order::relaxed); }
     /// Whether any thread may call the source.
     [[nodiscard]] bool is_shared() const noexcept { return source_.threads() == sharing::any_thread; }
 
-    [[nodiscard]] std::size_t in_use_bytes() const noexcept { return in_use_bytes_.load(std::memory_order_relaxed); }
-    [[nodiscard]] std::size_t peak_bytes() const noexcept { return peak_bytes_.load(std::memory_order_relaxed); }
-    [[nodiscard]] std::size_t reserved_bytes() const noexcept {
-        return reserved_bytes_.load(std::memory_order_relaxed);
-    }
+    [[nodiscard]] std::size_t in_use_bytes() const noexcept { return in_use_bytes_.load(memory_order::relaxed); }
+    [[nodiscard]] std::size_t peak_bytes() const noexcept { return peak_bytes_.load(memory_order::relaxed); }
+    [[nodiscard]] std::size_t reserved_bytes() const noexcept { return reserved_bytes_.load(memory_order::relaxed); }
     [[nodiscard]] platform::mutex& mutex() noexcept { return mutex_; }
-    [[nodiscard]] std::size_t source_blocks() const noexcept { return blocks_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::size_t source_blocks() const noexcept { return blocks_.load(memory_order::relaxed); }
 
 private:
     [[nodiscard]] bool charge_limit(std::size_t bytes) noexcept;
@@ -174,17 +172,17 @@ private:
     block_source& source_;
     const std::size_t segment_bytes_;
     const std::size_t limit_bytes_;
-    std::atomic<std::size_t> reserved_bytes_{0};
-    std::atomic<std::size_t> blocks_{0};
-    std::atomic<bool> is_rigid_{false};         ///< whether the source has shown that it cannot extend a block
-    std::atomic<std::uintptr_t> misaligned_{0}; ///< address of a misaligned block, still to be reported
-    std::atomic<std::size_t> in_use_bytes_{0};
-    std::atomic<std::size_t> peak_bytes_{0};
-    std::atomic<std::size_t> freed_bytes_{0}; ///< since the last sweep
-    std::atomic<std::uint16_t> sweeps_{0};
-    std::atomic<std::size_t> hole_bytes_{0};
-    std::atomic<std::size_t> purged_bytes_{0};
-    std::atomic<std::size_t> thrash_bytes_{0};
+    atomic<std::size_t> reserved_bytes_{0};
+    atomic<std::size_t> blocks_{0};
+    atomic<bool> is_rigid_{false};         ///< whether the source has shown that it cannot extend a block
+    atomic<std::uintptr_t> misaligned_{0}; ///< address of a misaligned block, still to be reported
+    atomic<std::size_t> in_use_bytes_{0};
+    atomic<std::size_t> peak_bytes_{0};
+    atomic<std::size_t> freed_bytes_{0}; ///< since the last sweep
+    atomic<std::uint16_t> sweeps_{0};
+    atomic<std::size_t> hole_bytes_{0};
+    atomic<std::size_t> purged_bytes_{0};
+    atomic<std::size_t> thrash_bytes_{0};
     use_limit use_limit_;
 };
 

@@ -4,9 +4,11 @@
 #include <tenure/heap/detail/heap_core.hpp>
 
 #include <algorithm>
+#include <atomic>
 
 #include <tenure/base/tag.hpp>
 #include <tenure/heap/heap.hpp>
+#include <tenure/platform/early_pointer.hpp>
 
 // Allocations under an owner tag have their own pages, so that live statistics by tag are exact and untagged calls pay
 // nothing. A thread that changes its tag changes its cache. A free of a tagged block reads the page's record.
@@ -40,6 +42,8 @@ void change_cache(std::uint16_t now) noexcept {
     thread_cache* const main = process_cache()->main;
     thread_cache* const wanted = cache_for(*main, now);
     process_cache() = wanted != nullptr ? wanted : main;
+    current_tag.memo_id = now;
+    current_tag.memo_cache = wanted;
 }
 
 }
@@ -68,10 +72,15 @@ bool push_tagged(const thread_cache& any, void* block) noexcept {
 
 void follow_tags() noexcept {
     current_tag.heap_changed = &change_cache;
+    current_tag.memo_cache = nullptr;
+    current_tag.heap_cache = &platform::early_pointer<void>();
     if (current_tag.id != 0) change_cache(current_tag.id);
 }
 
-void forget_tags() noexcept { current_tag.heap_changed = nullptr; }
+void forget_tags() noexcept {
+    current_tag.heap_cache = nullptr;
+    current_tag.memo_cache = nullptr;
+}
 
 void heap_core::count_tagged(std::uint16_t tag, std::size_t count, std::size_t bytes) noexcept {
     by_tag[tag].count.fetch_add(count, std::memory_order_relaxed);

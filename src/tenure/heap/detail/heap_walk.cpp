@@ -4,6 +4,7 @@
 #include <tenure/heap/detail/heap_core.hpp>
 
 #include <algorithm>
+#include <atomic>
 
 #include <tenure/platform/clock.hpp>
 #include <tenure/platform/thread.hpp>
@@ -15,7 +16,7 @@ namespace {
 /// Records, in checked builds, which thread has exclusive use of the heap.
 class alone {
 public:
-    explicit alone(std::atomic<std::uint64_t>& thread) noexcept : thread_(thread) {
+    explicit alone(atomic<std::uint64_t>& thread) noexcept : thread_(thread) {
         if constexpr (checks::caller) thread_.store(platform::thread_id(), std::memory_order_relaxed);
     }
     ~alone() {
@@ -25,7 +26,7 @@ public:
     alone& operator=(const alone&) = delete;
 
 private:
-    std::atomic<std::uint64_t>& thread_;
+    atomic<std::uint64_t>& thread_;
 };
 
 }

@@ -4,6 +4,7 @@
 #include <tenure/heap/detail/huge_blocks.hpp>
 
 #include <algorithm>
+#include <atomic>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/check.hpp>

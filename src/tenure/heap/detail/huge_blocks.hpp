@@ -5,10 +5,10 @@
 /// \file
 /// Blocks larger than a segment holds, each in its own memory, and freed ones that are retained for a while.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/heap/detail/heap_memory.hpp>
 #include <tenure/heap/detail/large_blocks.hpp>
@@ -147,7 +147,7 @@ private:
     std::size_t live_count_ = 0;
     std::size_t peak_bytes_ = 0;
     std::size_t peak_count_ = 0;
-    std::atomic<std::size_t> unknown_count_{0}; ///< blocks whose heads could not be registered when they moved
+    atomic<std::size_t> unknown_count_{0}; ///< blocks whose heads could not be registered when they moved
     std::size_t peak_mapped_bytes_ = 0;
     std::size_t learned_limit_bytes_ = 0; ///< of retained memory; used when it exceeds the configured limit
     std::size_t released_bytes_ = 0; ///< size of the latest block that the limit released; zero: none that still counts

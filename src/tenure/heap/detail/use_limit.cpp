@@ -7,6 +7,7 @@
 #include <tenure/heap/detail/use_limit.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include <tenure/base/options.hpp>

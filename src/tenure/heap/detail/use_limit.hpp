@@ -5,12 +5,12 @@
 /// \file
 /// use_limit: the limit of the bytes that a heap has in use, set while it runs (option heap_limit_bytes).
 
-#include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/base/min_max.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -27,10 +27,10 @@ public:
 
     /// Zero: no limit.
     void set(std::size_t bytes) noexcept {
-        allowance_.store(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
-        bytes_.store(bytes != 0 ? bytes : none, std::memory_order_relaxed);
+        allowance_.store(static_cast<std::int64_t>(bytes), memory_order::relaxed);
+        bytes_.store(bytes != 0 ? bytes : none, memory_order::relaxed);
     }
-    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_.load(memory_order::relaxed); }
     [[nodiscard]] bool is_set() const noexcept { return bytes() != none; }
 
     [[nodiscard]] bool allows(std::size_t in_use, std::size_t more) const noexcept {
@@ -38,13 +38,13 @@ public:
         return more <= most && in_use <= most - more;
     }
     void note_use(std::size_t bytes) noexcept {
-        if (is_set()) allowance_.fetch_sub(static_cast<std::int64_t>(bytes), std::memory_order_relaxed);
+        if (is_set()) allowance_.fetch_sub(static_cast<std::int64_t>(bytes), memory_order::relaxed);
     }
     /// Whether the caller must return free memory to the system now, and call start_again().
-    [[nodiscard]] bool is_trim_due() const noexcept { return allowance_.load(std::memory_order_relaxed) < 0; }
+    [[nodiscard]] bool is_trim_due() const noexcept { return allowance_.load(memory_order::relaxed) < 0; }
     void start_again(std::size_t in_use) noexcept {
-        const std::size_t left = std::max(bytes() - std::min(bytes(), in_use), bytes() / 8);
-        allowance_.store(static_cast<std::int64_t>(left), std::memory_order_relaxed);
+        const std::size_t left = max_of(bytes() - min_of(bytes(), in_use), bytes() / 8);
+        allowance_.store(static_cast<std::int64_t>(left), memory_order::relaxed);
     }
 
     /// Keeps a copy of standard error for the report, before the program can open a file of its own in its place.
@@ -53,8 +53,8 @@ public:
 private:
     static constexpr std::size_t none = SIZE_MAX;
 
-    std::atomic<std::size_t> bytes_{none};
-    std::atomic<std::int64_t> allowance_{0}; ///< what may be taken into use before free memory is returned
+    atomic<std::size_t> bytes_{none};
+    atomic<std::int64_t> allowance_{0}; ///< what may be taken into use before free memory is returned
 };
 
 }

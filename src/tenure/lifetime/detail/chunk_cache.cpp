@@ -3,6 +3,7 @@
 
 #include <tenure/lifetime/detail/chunk_cache.hpp>
 
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <new>

@@ -4,6 +4,7 @@
 #include <tenure/lifetime/detail/direct_blocks.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <new>
 
 #include <tenure/base/align.hpp>
@@ -12,6 +13,7 @@
 #include <tenure/base/host.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/lifetime/detail/job_blocks.hpp>
+#include <tenure/lifetime/detail/job_guards.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
@@ -75,6 +77,7 @@ direct_block** link_of(std::uintptr_t bytes_at) noexcept {
     return link;
 }
 
+constexpr std::size_t tail_bytes = checks::caller ? default_alignment + tail_guard_bytes : 0;
 constexpr std::size_t lead_bytes = sizeof(direct_block) + temp_job::prefix_bytes;
 
 direct_block& block_of(void* block) noexcept {
@@ -91,7 +94,7 @@ void* allocate_direct(std::size_t bytes, std::size_t alignment, std::uint64_t wo
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most) return nullptr;
     const std::size_t actual = std::max(alignment, default_alignment);
-    const std::size_t total = align_up(lead_bytes + actual + std::max<std::size_t>(bytes, 1), actual);
+    const std::size_t total = align_up(lead_bytes + actual + std::max<std::size_t>(bytes, 1) + tail_bytes, actual);
     void* const memory =
         home == direct_home::malloc ? host::process_allocate(total, actual) : process_allocate(total, actual);
     if (memory == nullptr) return nullptr;
@@ -128,6 +131,7 @@ void free_direct(void* pointer) noexcept {
         return report_misuse("a TempJob block was freed twice", pointer, "Look for a second owner of this block.");
     }
     void* const memory = block.memory;
+    if constexpr (checks::caller) drop_job_guards(pointer, block.bytes);
     block.home == direct_home::malloc ? host::process_deallocate(memory) : process_deallocate(memory);
 }
 

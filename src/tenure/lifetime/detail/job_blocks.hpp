@@ -11,23 +11,31 @@
 #include <tenure/base/align.hpp>
 #include <tenure/base/bits.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/engine/tail_guard.hpp>
 #include <tenure/lifetime/detail/chunk_cache.hpp>
 #include <tenure/lifetime/temp_job.hpp>
+#include <tenure/platform/sanitizer.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
 // Layout of a block:
 //
 //   release:  | word 8 | bytes ...                           starts 8 past a multiple of 16
-//   checked:  | canary 8 | stack 6 x 8 | word 8 | bytes ...  starts at a multiple of 16
+//   checked:  | canary 8 | stack 6 x 8 | copy 8 | front 8 | word 8 | bytes ... | tail guard |   starts at a multiple of
+//   16
 //
-// The canary is the block's own address, scrambled. It detects pointers that TempJob did not return.
+// The canary is the block's own address, scrambled. It detects pointers that TempJob did not return. The copy is the
+// word, scrambled; it and the front detect a write in front of the block. The prefix and the tail guard are poisoned.
 constexpr std::size_t stack_capacity = 6;
 struct checked_prefix {
     std::uint64_t canary;
     void* stack[stack_capacity];
+    std::uint64_t copy;
+    std::uint64_t front;
 };
 constexpr std::uint64_t canary_of_block = 0x7E27'0B10'C4A1'1735;
+constexpr std::uint64_t key_of_copy = 0x5D0E'0B10'C4A1'E0D5;
+constexpr std::uint64_t front_pattern = 0xFBFB'FBFB'FBFB'FBFB;
 static_assert(!checks::caller || sizeof(checked_prefix) + sizeof(temp_job_header) == temp_job::prefix_bytes);
 
 /// Start of the first block at or after `from` whose bytes are at a multiple of `alignment`.
@@ -44,8 +52,14 @@ static_assert(!checks::caller || sizeof(checked_prefix) + sizeof(temp_job_header
     return *static_cast<temp_job_header*>(pointer_at(bytes - sizeof(temp_job_header)));
 }
 
+/// The same word, which is poisoned in checked builds.
+[[nodiscard]] inline std::uint64_t word_of(std::uintptr_t bytes) noexcept {
+    if constexpr (checks::caller) return platform::read_hidden(&header_of(bytes));
+    return header_of(bytes).load(std::memory_order_relaxed);
+}
+
 [[nodiscard]] inline std::size_t stride_of(std::size_t bytes) noexcept {
-    return align_up(temp_job::prefix_bytes + bytes + (bytes == 0), default_alignment);
+    return align_up(temp_job::prefix_bytes + bytes + (bytes == 0), default_alignment) + tail_guard_bytes;
 }
 
 [[nodiscard]] inline std::size_t size_of_block(const lifetime_chunk& chunk, std::uint64_t word) noexcept {
@@ -61,9 +75,14 @@ static_assert(!checks::caller || sizeof(checked_prefix) + sizeof(temp_job_header
     return now - from - frame_bits((word >> temp_job_word::frame_shift) - from);
 }
 
-/// Describes a block for a leak report.
+/// A copy of a block's allocating stack: the prefix is poisoned.
+struct copied_stack {
+    void* frames[stack_capacity];
+};
+
+/// Describes a block for a leak report; the description points to `copy`.
 [[nodiscard]] temp_job_leak describe(std::uintptr_t bytes_at, std::uint64_t word, std::size_t bytes,
-                                     std::uint64_t age_frames) noexcept;
+                                     std::uint64_t age_frames, copied_stack& copy) noexcept;
 
 /// Whether the chunk has no live block.
 /// Cost      reads eight states at a time; over the chunk's life it reads each about once.

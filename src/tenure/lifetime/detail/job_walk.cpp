@@ -4,6 +4,7 @@
 // Walks over all of TempJob: leaks found and chunks released at the end of each frame, and queries by tests and stats.
 
 #include <algorithm>
+#include <atomic>
 
 #include <tenure/base/frame_clock.hpp>
 #include <tenure/base/options.hpp>
@@ -35,14 +36,15 @@ struct frame_end {
 
     /// Records a block that is too old, unless it is freed first. Returns   whether the block needs no further check.
     bool settle(const lifetime_chunk& chunk, std::uintptr_t bytes_at) const noexcept {
-        const std::uint64_t word = detail::header_of(bytes_at).load(std::memory_order_relaxed);
+        const std::uint64_t word = detail::word_of(bytes_at);
         detail::job_state state = detail::state_of(bytes_at).load(std::memory_order_acquire);
         if (state != detail::job_state::live) return true;
         const std::uint64_t age = detail::age_of(word, chunk.frame, now);
         if (age <= limit || leaks.is_full()) return false;
         // If a free happens between the load and this exchange, the free wins: the block must not be reported.
+        detail::copied_stack copy;
         if (detail::state_of(bytes_at).compare_exchange_strong(state, detail::job_state::reported))
-            leaks.add(detail::describe(bytes_at, word, detail::size_of_block(chunk, word), age));
+            leaks.add(detail::describe(bytes_at, word, detail::size_of_block(chunk, word), age, copy));
         return true;
     }
 
@@ -116,11 +118,12 @@ void settle_all(frame_end& end) noexcept {
     detail::for_each_direct(
         [](void* context, detail::direct_block& block) {
             const auto& to = *static_cast<const frame_end*>(context);
-            const std::uint64_t word = detail::header_of(block.bytes_at()).load(std::memory_order_relaxed);
+            const std::uint64_t word = detail::word_of(block.bytes_at());
             const std::uint64_t age = to.now - block.frame;
             if (block.reported || age <= to.limit || to.leaks.is_full()) return;
             block.reported = true;
-            to.leaks.add(detail::describe(block.bytes_at(), word, block.bytes, age));
+            detail::copied_stack copy;
+            to.leaks.add(detail::describe(block.bytes_at(), word, block.bytes, age, copy));
         },
         &end);
 }
@@ -166,21 +169,22 @@ void temp_job::for_each_live(void (*visit)(void*, const temp_job_leak&), void* c
         std::uint64_t now;
 
         void see(std::uintptr_t bytes_at, std::size_t bytes, std::uint64_t word, std::uint64_t age) const noexcept {
-            visit(context, detail::describe(bytes_at, word, bytes, age));
+            detail::copied_stack copy;
+            visit(context, detail::describe(bytes_at, word, bytes, age, copy));
         }
     } to{visit, context, frame_clock::now()};
     // Create the record now: the visitor may use Temp, and creating one needs a lock that the walk holds.
     static_cast<void>(detail::record_of_this_thread());
     for_each_chunk([&](lifetime_chunk& chunk) {
         detail::visit_live(chunk, chunk.first_live, detail::job_state_words, [&](std::uintptr_t bytes_at) {
-            const std::uint64_t word = detail::header_of(bytes_at).load(std::memory_order_relaxed);
+            const std::uint64_t word = detail::word_of(bytes_at);
             to.see(bytes_at, detail::size_of_block(chunk, word), word, detail::age_of(word, chunk.frame, to.now));
             return true;
         });
     });
     detail::for_each_direct(
         [](void* argument, detail::direct_block& block) {
-            const std::uint64_t word = detail::header_of(block.bytes_at()).load(std::memory_order_relaxed);
+            const std::uint64_t word = detail::word_of(block.bytes_at());
             const auto& walking = *static_cast<const walk*>(argument);
             walking.see(block.bytes_at(), block.bytes, word, walking.now - block.frame);
         },
@@ -238,7 +242,7 @@ bool temp_job::valid() noexcept {
     for_each_chunk([&](lifetime_chunk& chunk) {
         std::uintptr_t free_from = detail::first_block(chunk);
         detail::visit_live(chunk, 0, detail::job_state_words, [&](std::uintptr_t bytes_at) {
-            const std::uint64_t word = detail::header_of(bytes_at).load(std::memory_order_relaxed);
+            const std::uint64_t word = detail::word_of(bytes_at);
             const std::uintptr_t end = bytes_at + detail::size_of_block(chunk, word);
             sound = sound && bytes_at - prefix_bytes >= free_from && end <= chunk.limit();
             free_from = bytes_at - prefix_bytes + detail::stride_of(end - bytes_at);

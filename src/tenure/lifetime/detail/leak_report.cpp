@@ -3,6 +3,7 @@
 
 #include <tenure/lifetime/detail/leak_report.hpp>
 
+#include <algorithm>
 #include <atomic>
 
 #include <tenure/base/host.hpp>
@@ -46,8 +47,8 @@ void detail::found_leaks::report_all() noexcept {
     count_ = 0;
 }
 
-temp_job_leak detail::describe(std::uintptr_t bytes_at, std::uint64_t word, std::size_t bytes,
-                               std::uint64_t age_frames) noexcept {
+temp_job_leak detail::describe(std::uintptr_t bytes_at, std::uint64_t word, std::size_t bytes, std::uint64_t age_frames,
+                               copied_stack& copy) noexcept {
     temp_job_leak leak;
     leak.address = pointer_at(bytes_at);
     leak.bytes = bytes;
@@ -55,8 +56,12 @@ temp_job_leak detail::describe(std::uintptr_t bytes_at, std::uint64_t word, std:
     leak.owner = tag::from_id(static_cast<std::uint16_t>(word >> temp_job_word::tag_shift));
     if constexpr (checks::caller) {
         const auto& prefix = *static_cast<const checked_prefix*>(pointer_at(bytes_at - temp_job::prefix_bytes));
-        leak.stack = prefix.stack;
-        while (leak.stack_count < stack_capacity && prefix.stack[leak.stack_count] != nullptr) ++leak.stack_count;
+        leak.stack = copy.frames;
+        for (; leak.stack_count < stack_capacity; ++leak.stack_count) {
+            void* const frame = pointer_at(platform::read_hidden(prefix.stack + leak.stack_count));
+            if (frame == nullptr) break;
+            copy.frames[leak.stack_count] = frame;
+        }
     }
     return leak;
 }

@@ -22,6 +22,7 @@
 namespace tenure::inline TENURE_ABI {
 
 constinit detail::job_front detail::no_job_front{};
+constinit detail::temp_front detail::no_temp_front{};
 TENURE_THREAD_LOCAL detail::thread_lifetimes detail::this_thread{};
 constinit detail::thread_registry detail::threads{};
 constinit detail::retained_temp_ranges detail::retained_ranges{};
@@ -225,7 +226,9 @@ void close_record(thread_record& record) noexcept {
     remove(record);
     this_thread.record = nullptr;
     this_thread.job = &no_job_front;
-    current_tag.changed = nullptr;
+    this_thread.stacks = &no_temp_front;
+    current_tag.job_word = nullptr;
+    current_tag.count_second = nullptr;
     record.next = threads.unused;
     threads.unused = &record;
 }
@@ -241,18 +244,15 @@ thread_record* find_left_behind() noexcept {
     return threads.of_threads.find(&this_thread);
 }
 
-void tag_changed(std::uint16_t before, std::uint16_t now) noexcept {
-    thread_record& record = *this_thread.record;
-    count_tagged_temp(record, before);
-    record.job.front.word = job_word_for(record.job.frame, now);
-}
+void count_temp(std::uint16_t id) noexcept { count_tagged_temp(*this_thread.record, id); }
 
 thread_record* make_record(bool temp_passthrough, bool temp_job_passthrough) noexcept {
     const platform::lock_guard lock(threads.mutex);
     void* const memory = space_for_record();
     if (memory == nullptr) return nullptr;
     auto* const record = new (memory) thread_record;
-    record->scratch.passthrough = temp_passthrough;
+    record->own_stacks.first_record.passthrough = temp_passthrough;
+    record->own_stacks.second_record.passthrough = temp_passthrough;
     record->job.passthrough = temp_job_passthrough;
     record->thread = &this_thread;
     push_front(threads.first, *record);
@@ -279,7 +279,11 @@ thread_record* record_of_this_thread() noexcept {
     if (record == nullptr) return nullptr;
     this_thread.record = record;
     this_thread.job = &record->job.front;
-    current_tag.changed = &tag_changed;
+    this_thread.stacks = &record->own_stacks;
+    current_tag.temp_cursor = &this_thread.temp_cursor;
+    current_tag.tagged_from = &record->own_stacks.first_record.tagged_from;
+    current_tag.count_temp = &count_temp;
+    current_tag.job_word = &record->job.front.word; // the others are valid while this is set
     return record;
 }
 

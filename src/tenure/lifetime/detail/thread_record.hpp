@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include <tenure/base/config.hpp>
+#include <tenure/base/tag.hpp>
 #include <tenure/lifetime/detail/chunk_cache.hpp>
 #include <tenure/lifetime/detail/thread_lifetimes.hpp>
 #include <tenure/lifetime/temp.hpp>
@@ -28,7 +29,7 @@ struct chunk_queue {
     lifetime_chunk* pop() noexcept;
 };
 
-/// Temp of one thread. Only that thread touches it.
+/// One stack of Temp. Only the thread that uses it touches it.
 struct temp_record {
     std::uintptr_t begin = 0;         ///< of the range; zero before the first allocation
     std::uintptr_t committed_end = 0; ///< a multiple of the OS page
@@ -39,8 +40,16 @@ struct temp_record {
     std::uint32_t open_scopes = 0;          ///< counted in checked builds
     std::uintptr_t tagged_from = 0;         ///< under a tag: bytes after this are not counted yet
     std::size_t overflow_now_bytes = 0;
-    bool passthrough = false; ///< to malloc, for the record's whole life
+    std::size_t wanted_budget_bytes = 0; ///< zero: the option's
+    bool passthrough = false;            ///< to malloc, for the record's whole life
     temp_stats seen;
+};
+
+/// Both stacks of a thread, or of a temp_state.
+struct temp_stacks : temp_front {
+    temp_record first_record;
+    temp_record second_record;
+    const void* user = nullptr; ///< a temp_state's, in checked builds: the thread that has switched to it
 };
 
 /// Temp ranges for the next threads: those of ended threads, whose first pages are touched, so that a thread's first
@@ -98,9 +107,38 @@ struct thread_record {
     const void* thread = nullptr; ///< address of its thread's local state: unique among live threads
     thread_record* next_by_thread = nullptr;
     thread_record* previous_by_thread = nullptr;
-    temp_record scratch;
+    temp_stacks own_stacks;
+    temp_record* scratch = &own_stacks.first_record; ///< the stack whose position is in the thread-local words
     job_record job;
+
+    [[nodiscard]] temp_stacks& stacks() const noexcept { return *static_cast<temp_stacks*>(this_thread.stacks); }
 };
+
+/// Exchanges the position in the thread-local words with another one.
+void exchange_position(temp_position& with) noexcept;
+
+/// Makes Temp's functions work on the calling thread's second stack while it exists.
+/// Requires  the record is the calling thread's.
+class on_second_stack {
+public:
+    explicit on_second_stack(thread_record& record) noexcept;
+    ~on_second_stack();
+    on_second_stack(const on_second_stack&) = delete;
+    on_second_stack& operator=(const on_second_stack&) = delete;
+
+private:
+    thread_record& record_;
+};
+
+/// Whether the stack holds memory, and so its end has something to do.
+[[nodiscard]] inline bool is_in_use(const temp_record& stack) noexcept {
+    return stack.begin != 0 || stack.newest_chunk != nullptr;
+}
+
+/// Returns a stack's memory. Requires  its position is in the thread-local words.
+void release_stack(temp_record& stack) noexcept;
+/// Returns the memory of both. Requires  no thread uses them.
+void release_stacks(temp_stacks& stacks) noexcept;
 
 /// All threads that have a record, and the chunks that ended threads have abandoned.
 struct thread_registry {
@@ -124,11 +162,38 @@ extern constinit thread_registry threads;
 
 /// Counts what Temp allocated under the tag `id`. Call it when the tag changes and before the cursor moves back.
 void count_tagged_temp(thread_record& record, std::uint16_t id) noexcept;
+/// The same for the calling thread's second stack alone, if it is in use. Requires  the thread has a record.
+void count_second_stack(std::uint16_t id) noexcept;
+/// The same for both stacks. Requires  the record is the calling thread's.
+void count_tagged_stacks(thread_record& record, std::uint16_t id) noexcept;
 [[nodiscard]] std::uint64_t tagged_temp_bytes(std::uint16_t id) noexcept;
 
 /// What each part does when a thread ends.
 void release_temp(thread_record& record) noexcept;
 void retire_temp_job(thread_record& record) noexcept;
+
+/// Saves the position of the stacks that the calling thread uses, and continues with others.
+/// Requires  the record is the calling thread's.
+inline void switch_stacks(thread_record& record, temp_stacks& next) noexcept {
+    temp_stacks& now = record.stacks();
+    if (&now == &next) return;
+    if (current_tag.id != 0) [[unlikely]]
+        count_tagged_stacks(record, current_tag.id);
+    now.first.cursor = this_thread.temp_cursor;
+    now.first.limit = this_thread.temp_limit;
+    now.first.chunk = this_thread.temp_chunk;
+    now.first.floor = this_thread.temp_floor;
+    this_thread.temp_cursor = next.first.cursor;
+    this_thread.temp_limit = next.first.limit;
+    this_thread.temp_chunk = next.first.chunk;
+    this_thread.temp_floor = next.first.floor;
+    this_thread.stacks = &next;
+    record.scratch = &next.first_record;
+    current_tag.tagged_from = &next.first_record.tagged_from;
+    current_tag.count_second = &count_second_stack; // the new stacks may have a second one
+    if (current_tag.id != 0) [[unlikely]]
+        count_tagged_stacks(record, 0); // what was allocated before is not this tag's
+}
 
 /// The word that TempJob combines with a size, for the thread's frame and tag.
 [[nodiscard]] std::uint64_t job_word_for(std::uint64_t frame, std::uint16_t tag_id) noexcept;

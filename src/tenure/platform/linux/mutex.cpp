@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <bit>
 #include <cerrno>
 #include <cstdlib>
@@ -30,7 +31,7 @@ void pause() noexcept {
 
 /// The half of the word that has the bit for waiters: the kernel compares 32 bits. Owners may differ in the other half
 /// only; a waiter then sleeps although the owner changed, which is harmless, because each owner sees the bit.
-const void* awaited_half(const std::atomic<std::uint64_t>& word) noexcept {
+const void* awaited_half(const detail::atomic<std::uint64_t>& word) noexcept {
     const auto* const halves = reinterpret_cast<const std::uint32_t*>(&word);
     return std::endian::native == std::endian::little ? halves : halves + 1;
 }

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 
 #include <tenure/platform/no_cancel.hpp>
 

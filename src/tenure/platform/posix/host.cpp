@@ -33,6 +33,14 @@ bool has_environment(std::string_view prefix) noexcept {
     return false;
 }
 
+const char* environment_entry(std::string_view prefix, std::size_t index) noexcept {
+    if (::environ == nullptr) return nullptr;
+    for (char** each = ::environ; *each != nullptr; ++each) {
+        if (std::strncmp(*each, prefix.data(), prefix.size()) == 0 && index-- == 0) return *each;
+    }
+    return nullptr;
+}
+
 void write_stack(void* const* frames, std::size_t count) noexcept {
     for (std::size_t index = 0; index < count; ++index) {
         report_text line;

@@ -9,9 +9,12 @@
 
 #if TENURE_VALGRIND
 #    include <valgrind/memcheck.h>
+#    include <valgrind/valgrind.h>
 #else
 #    define VALGRIND_MAKE_MEM_NOACCESS(bytes, count) static_cast<void>(0)
 #    define VALGRIND_MAKE_MEM_UNDEFINED(bytes, count) static_cast<void>(0)
+#    define VALGRIND_DISABLE_ERROR_REPORTING static_cast<void>(0)
+#    define VALGRIND_ENABLE_ERROR_REPORTING static_cast<void>(0)
 #endif
 
 // Weak: defined only if the program was built with the sanitizer, however the library was built.
@@ -49,6 +52,34 @@ void unpoison(const void* bytes, std::size_t count) noexcept {
 bool is_poisoned(const void* bytes, std::size_t count) noexcept {
     return &__asan_region_is_poisoned != nullptr &&
            __asan_region_is_poisoned(const_cast<void*>(bytes), count) != nullptr;
+}
+
+// Memcheck takes what is read from inaccessible memory for initialised.
+__attribute__((no_sanitize_address)) std::uint64_t read_hidden(const void* word) noexcept {
+    VALGRIND_DISABLE_ERROR_REPORTING;
+    const std::uint64_t read = __atomic_load_n(static_cast<const std::uint64_t*>(word), __ATOMIC_RELAXED);
+    VALGRIND_ENABLE_ERROR_REPORTING;
+    return read;
+}
+
+// Loops of their own, because AddressSanitizer intercepts the C library's functions.
+__attribute__((no_sanitize_address)) std::size_t first_other(const void* bytes, std::size_t count,
+                                                             unsigned char fill) noexcept {
+    const auto* const from = static_cast<const unsigned char*>(bytes);
+    std::size_t found = 0;
+    VALGRIND_DISABLE_ERROR_REPORTING;
+    while (found < count && from[found] == fill) ++found;
+    VALGRIND_ENABLE_ERROR_REPORTING;
+    return found;
+}
+
+__attribute__((no_sanitize_address)) std::size_t past_last_other(const void* bytes, std::size_t count,
+                                                                 unsigned char fill) noexcept {
+    const auto* const from = static_cast<const unsigned char*>(bytes);
+    VALGRIND_DISABLE_ERROR_REPORTING;
+    while (count != 0 && from[count - 1] == fill) --count;
+    VALGRIND_ENABLE_ERROR_REPORTING;
+    return count;
 }
 
 void poison_freed(void* bytes, std::size_t count) noexcept {

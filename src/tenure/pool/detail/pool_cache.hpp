@@ -5,10 +5,10 @@
 /// \file
 /// A thread's cache of a shared pool.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
@@ -20,7 +20,7 @@ struct pool_cache {
 
     explicit pool_cache(std::uint32_t room) noexcept : capacity(room) {}
 
-    std::atomic<std::uint32_t> count{0};
+    atomic<std::uint32_t> count{0};
     const std::uint32_t capacity; ///< the same in every cache of a pool
     pool_cache* next = nullptr;   ///< in the pool's list
     pool_cache* previous = nullptr;

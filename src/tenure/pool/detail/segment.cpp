@@ -5,6 +5,8 @@
 
 #include <cstring>
 
+#include <tenure/engine/tail_guard.hpp>
+
 namespace tenure::inline TENURE_ABI::detail {
 
 segment_layout segment_layout::of(std::size_t segment_bytes, std::size_t stride_bytes, std::size_t alignment) noexcept {
@@ -19,7 +21,8 @@ segment_layout segment_layout::of(std::size_t segment_bytes, std::size_t stride_
     layout.level2_words = words_for(layout.level1_words);
     const std::size_t summary_bytes = (layout.level1_words + layout.level2_words) * sizeof(bit_word);
     layout.level0_offset = align_up(sizeof(segment) + summary_bytes, cache_line_bytes);
-    const std::size_t bits_end = layout.level0_offset + layout.word_count * sizeof(bit_word);
+    // In checked builds a guard is in front of the first block, too.
+    const std::size_t bits_end = layout.level0_offset + layout.word_count * sizeof(bit_word) + tail_guard_bytes;
     layout.blocks_offset = align_up(bits_end, alignment > cache_line_bytes ? alignment : cache_line_bytes);
     if (layout.blocks_offset >= segment_bytes) return layout;
     layout.capacity = (segment_bytes - layout.blocks_offset) / stride_bytes;

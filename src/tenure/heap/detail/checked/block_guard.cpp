@@ -3,6 +3,7 @@
 
 #include <tenure/heap/detail/checked/block_guard.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <iterator>
 

@@ -5,11 +5,11 @@
 /// \file
 /// The state of each small block in checked builds: a byte in its segment's head.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
@@ -22,7 +22,7 @@ constexpr std::size_t unknown_size = SIZE_MAX;
 
 // A block's state byte. The thread that allocates the block writes it; the thread that frees the block exchanges it, so
 // of two frees one finds it freed. The blocks of a new page are fresh.
-using state_byte = std::atomic<std::uint8_t>;
+using state_byte = atomic<std::uint8_t>;
 constexpr std::uint8_t state_fresh = 0;  ///< never left its page: contents unknown
 constexpr std::uint8_t state_marked = 1; ///< left its page, never allocated: has a canary
 constexpr std::uint8_t state_freed = 2;  ///< in a quarantine, a cache or its page, with the contents that it had

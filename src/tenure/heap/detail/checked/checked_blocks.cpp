@@ -3,6 +3,9 @@
 
 #include <tenure/heap/detail/checked/checked_blocks.hpp>
 
+#include <algorithm>
+#include <atomic>
+
 #include <tenure/base/align.hpp>
 #include <tenure/base/check.hpp>
 #include <tenure/engine/local_cache.hpp>

@@ -5,10 +5,10 @@
 /// \file
 /// Small blocks of checked builds: canaries, states and the quarantine, in front of small_blocks.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/heap/detail/checked/block_states.hpp>
 #include <tenure/heap/detail/heap_memory.hpp>
@@ -28,7 +28,7 @@ class checked_blocks {
 public:
     /// `alone` is not zero while a thread has exclusive use of the heap.
     constexpr checked_blocks(small_blocks& blocks, const heap_memory& memory,
-                             const std::atomic<std::uint64_t>& alone) noexcept
+                             const atomic<std::uint64_t>& alone) noexcept
         : small_(blocks), memory_(memory), alone_(alone) {}
 
     /// Allocates from the thread's cache.
@@ -63,7 +63,7 @@ private:
 
     small_blocks& small_;
     const heap_memory& memory_;
-    const std::atomic<std::uint64_t>& alone_;
+    const atomic<std::uint64_t>& alone_;
 };
 
 }

@@ -3,6 +3,8 @@
 
 #include <tenure/heap/detail/checked/quarantine.hpp>
 
+#include <algorithm>
+#include <atomic>
 #include <iterator>
 #include <utility>
 

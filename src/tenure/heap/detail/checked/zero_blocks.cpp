@@ -3,6 +3,8 @@
 
 #include <tenure/heap/detail/checked/zero_blocks.hpp>
 
+#include <atomic>
+
 #include <tenure/heap/detail/checked/record_memory.hpp>
 #include <tenure/platform/memory.hpp>
 

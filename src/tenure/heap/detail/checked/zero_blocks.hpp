@@ -5,11 +5,11 @@
 /// \file
 /// The blocks of malloc(0) in checked builds: distinct addresses that fault when they are accessed.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/bits.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/platform/mutex.hpp>
@@ -39,7 +39,7 @@ public:
     [[nodiscard]] bool is_live(const void* block) const noexcept;
 
     [[nodiscard]] bool contains(const void* pointer) const noexcept {
-        const std::uintptr_t begin = begin_.load(std::memory_order_acquire);
+        const std::uintptr_t begin = begin_.load(memory_order::acquire);
         return begin != 0 && address_of(pointer) - begin < range_bytes;
     }
     [[nodiscard]] std::size_t live_count() const noexcept;
@@ -48,11 +48,11 @@ public:
 private:
     [[nodiscard]] bool reserve() noexcept;
     [[nodiscard]] std::size_t index_of(const void* block) const noexcept {
-        return (address_of(block) - begin_.load(std::memory_order_relaxed)) / default_alignment;
+        return (address_of(block) - begin_.load(memory_order::relaxed)) / default_alignment;
     }
 
     mutable platform::mutex mutex_; ///< guards everything below
-    std::atomic<std::uintptr_t> begin_{0};
+    atomic<std::uintptr_t> begin_{0};
     bit_word* used_ = nullptr; ///< one bit per block
     std::size_t next_ = 0;     ///< word at which the search begins, so that addresses are reused late
     std::size_t live_count_ = 0;

@@ -3,6 +3,7 @@
 
 #include <tenure/heap/detail/guarded/sample_schedule.hpp>
 
+#include <atomic>
 #include <bit>
 
 #include <tenure/base/options.hpp>

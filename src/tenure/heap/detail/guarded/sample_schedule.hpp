@@ -5,10 +5,10 @@
 /// \file
 /// When the process heap samples an allocation for a guarded block.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
@@ -47,9 +47,9 @@ public:
     [[nodiscard]] static std::uint64_t random() noexcept;
 
 private:
-    std::atomic<std::uint64_t> rested_at_ns_{0};
-    std::atomic<std::uint64_t> rest_began_processor_ns_{0};
-    std::atomic<std::uint64_t> rest_ns_{0};
+    atomic<std::uint64_t> rested_at_ns_{0};
+    atomic<std::uint64_t> rest_began_processor_ns_{0};
+    atomic<std::uint64_t> rest_ns_{0};
 };
 
 }

@@ -4,6 +4,7 @@
 #include <tenure/heap/detail/guarded/sampled_blocks.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 
 #include <tenure/base/host.hpp>

@@ -10,11 +10,11 @@
 /// After the idea of Electric Fence (Perens, 1987), as a sample after GWP-ASan (Serebryany and others, 2018). Checked
 /// builds have detail/guarded_blocks.hpp.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/heap/detail/guarded/call_trace.hpp>
 #include <tenure/heap/detail/guarded/sample_schedule.hpp>
@@ -67,8 +67,8 @@ public:
 
     void for_each(void (*visit)(void* context, void* block, std::size_t bytes), void* context) const noexcept;
     void free_all() noexcept;
-    [[nodiscard]] std::size_t live_count() const noexcept { return live_count_.load(std::memory_order_relaxed); }
-    [[nodiscard]] std::size_t live_bytes() const noexcept { return live_bytes_.load(std::memory_order_relaxed); }
+    [[nodiscard]] std::size_t live_count() const noexcept { return live_count_.load(memory_order::relaxed); }
+    [[nodiscard]] std::size_t live_bytes() const noexcept { return live_bytes_.load(memory_order::relaxed); }
     [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
     [[nodiscard]] bool valid() const noexcept;
 
@@ -122,10 +122,10 @@ private:
     std::uintptr_t begin_ = 0;
     table* table_ = nullptr;
     std::uint64_t turns_ = 0;
-    std::atomic<std::size_t> live_count_{0};
-    std::atomic<std::size_t> live_bytes_{0};
-    std::atomic<bool> is_refused_{false}; ///< there is no memory for the area
-    bool is_sealed_ = true; ///< false once freed pages could not be decommitted: they may hold old contents
+    atomic<std::size_t> live_count_{0};
+    atomic<std::size_t> live_bytes_{0};
+    atomic<bool> is_refused_{false}; ///< there is no memory for the area
+    bool is_sealed_ = true;          ///< false once freed pages could not be decommitted: they may hold old contents
 };
 
 }

@@ -4,6 +4,7 @@
 #include <tenure/heap/detail/purge/background.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 
 #include <tenure/base/no_alloc.hpp>

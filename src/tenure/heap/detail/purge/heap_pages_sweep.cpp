@@ -4,6 +4,7 @@
 /// \file
 /// Sweeps of pages: what has been free for a purge delay goes back to the source.
 
+#include <atomic>
 #include <utility>
 
 #include <tenure/heap/detail/small/heap_pages.hpp>

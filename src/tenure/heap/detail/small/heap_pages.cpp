@@ -4,6 +4,7 @@
 #include <tenure/heap/detail/small/heap_pages.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <utility>
 

@@ -6,13 +6,13 @@
 /// Naturally aligned runs of pages of small blocks, and the bits that mark free blocks.
 
 #include <array>
-#include <atomic>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/bits.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/heap/detail/checked/block_states.hpp>
@@ -79,17 +79,17 @@ struct alignas(cache_line_bytes) small_page {
     bit_word words_with_free; ///< one bit per nonzero word of bits
     small_page* next;         ///< in the owner's list of pages with available blocks
     small_page* previous;
-    std::atomic<heap_shard*> owner;
+    atomic<heap_shard*> owner;
     std::uint32_t block_bytes;
     std::uint16_t capacity;
     std::uint16_t free_count; ///< number of bits that are set
     std::uint8_t words_used;  ///< words whose blocks have been allocated at least once
     std::uint8_t class_index;
     bool is_listed;
-    std::atomic<page_age> age; ///< set by sweeps; reset, under the owner's lock, whenever a bit changes
-    bool has_purged;           ///< whether one of its units may be purged
-    std::uint16_t purged_in;   ///< number of the sweep that purged the latest
-    bit_word* bits;            ///< one bit per block that was allocated and freed: own_bits, or the segment's long bits
+    atomic<page_age> age;    ///< set by sweeps; reset, under the owner's lock, whenever a bit changes
+    bool has_purged;         ///< whether one of its units may be purged
+    std::uint16_t purged_in; ///< number of the sweep that purged the latest
+    bit_word* bits;          ///< one bit per block that was allocated and freed: own_bits, or the segment's long bits
     alignas(cache_line_bytes) bit_word own_bits[own_words];
 
     [[nodiscard]] std::size_t word_count() const noexcept { return words_for(capacity); }

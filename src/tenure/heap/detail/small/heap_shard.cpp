@@ -4,6 +4,7 @@
 #include <tenure/heap/detail/small/heap_shard.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <mutex>

@@ -4,6 +4,7 @@
 #include <tenure/heap/detail/small/small_blocks.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <iterator>
 #include <new>

@@ -5,10 +5,10 @@
 /// \file
 /// A heap's blocks of up to 32 KiB: thread caches in front of shards, which own pages.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/heap/detail/small/heap_pages.hpp>
 #include <tenure/heap/detail/small/heap_shard.hpp>
@@ -54,7 +54,7 @@ public:
     /// Empties the thread's cache if the heap was trimmed since its last call.
     void follow_trims(thread_cache& cache) const noexcept;
     /// Makes every thread empty its caches at its next slow call.
-    void start_trim() noexcept { trims_.fetch_add(1, std::memory_order_relaxed); }
+    void start_trim() noexcept { trims_.fetch_add(1, memory_order::relaxed); }
     /// Empties the calling thread's caches, which then need not follow that.
     void empty_after_trim(thread_cache* cache, twice_freed& noted) noexcept;
     /// Empties the calling thread's caches.
@@ -103,8 +103,8 @@ private:
     void* const heap_;
     const make_room_function make_room_;
     heap_shard first_shard_;
-    std::atomic<std::uint32_t> trims_{0}; ///< threads that see another number empty their caches
-    mutable platform::mutex mutex_;       ///< guards everything below
+    atomic<std::uint32_t> trims_{0}; ///< threads that see another number empty their caches
+    mutable platform::mutex mutex_;  ///< guards everything below
     heap_shard* shards_;
     std::size_t shard_count_ = 1;    ///< without those of tags
     std::size_t tag_count_ = 0;      ///< tags that have a shard

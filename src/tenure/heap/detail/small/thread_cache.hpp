@@ -5,13 +5,13 @@
 /// \file
 /// A thread's cache of a heap: free blocks of each size class, and the shard that refills it.
 
-#include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/base/min_max.hpp>
 #include <tenure/heap/detail/heap_memory.hpp>
 #include <tenure/heap/detail/small/size_classes.hpp>
 
@@ -22,7 +22,7 @@ struct quarantine;
 
 /// Free blocks of one class in one thread's cache. Only that thread moves blocks; others read the count.
 struct block_cache {
-    std::atomic<std::uint32_t> count{0};
+    atomic<std::uint32_t> count{0};
     std::uint32_t capacity = 0;
     void** blocks = nullptr;
 };
@@ -40,7 +40,8 @@ constexpr std::size_t max_extra_bytes = std::size_t{4} << 20;
 
 [[nodiscard]] constexpr std::uint32_t cached_in(std::size_t bytes, std::size_t class_index,
                                                 std::size_t at_least) noexcept {
-    return static_cast<std::uint32_t>(std::clamp<std::size_t>(bytes / class_bytes(class_index), at_least, 1024));
+    return static_cast<std::uint32_t>(
+        min_of<std::size_t>(max_of<std::size_t>(bytes / class_bytes(class_index), at_least), 1024));
 }
 /// Maximum number of blocks of a class in a cache that is seldom found empty or full.
 [[nodiscard]] constexpr std::uint32_t base_cached(std::size_t class_index) noexcept {
@@ -62,7 +63,7 @@ constexpr auto array_offsets = [] {
 constexpr auto close_offsets = [] {
     std::array<std::uint32_t, small_class_count + 1> offsets{};
     for (std::size_t index = 0; index < small_class_count; ++index)
-        offsets[index + 1] = offsets[index] + std::min(close_capacity, base_cached(index));
+        offsets[index + 1] = offsets[index] + min_of(close_capacity, base_cached(index));
     return offsets;
 }();
 constexpr std::size_t array_area_bytes = array_offsets[small_class_count] * sizeof(void*);
@@ -70,7 +71,7 @@ constexpr std::size_t array_area_bytes = array_offsets[small_class_count] * size
 /// Maximum number of blocks of a class in a cache for an owner tag.
 [[nodiscard]] constexpr std::uint32_t tagged_room(std::size_t class_index) noexcept {
     constexpr std::uint32_t most = 64;
-    return std::min(most, base_cached(class_index));
+    return min_of(most, base_cached(class_index));
 }
 
 struct thread_cache {

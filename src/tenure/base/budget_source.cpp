@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/base/budget_source.hpp>
+
+#include <algorithm>
+#include <atomic>
+
+namespace tenure::inline TENURE_ABI {
+
+/// Counts the bytes before they are acquired, so that threads that ask at the same moment do not exceed the limit.
+bool budget_source::charge(std::size_t bytes) noexcept {
+    std::size_t before = used_bytes_.load(std::memory_order_relaxed);
+    do {
+        if (bytes > limits_.limit_bytes || before > limits_.limit_bytes - bytes) {
+            refused_count_.fetch_add(1, std::memory_order_relaxed);
+            tell(budget_event::kind::refusal, before, bytes);
+            return false;
+        }
+    } while (!used_bytes_.compare_exchange_weak(before, before + bytes, std::memory_order_relaxed));
+    const std::size_t now = before + bytes;
+    std::size_t peak = peak_bytes_.load(std::memory_order_relaxed);
+    while (peak < now && !peak_bytes_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {}
+    if (before <= limits_.threshold_bytes && now > limits_.threshold_bytes)
+        tell(budget_event::kind::threshold, now, bytes);
+    return true;
+}
+
+void budget_source::refund(std::size_t bytes) noexcept { used_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+void budget_source::tell(budget_event::kind what, std::size_t used, std::size_t requested) const noexcept {
+    if (limits_.handler != nullptr)
+        limits_.handler({what, name_, used, requested, limits_.threshold_bytes, limits_.limit_bytes}, limits_.context);
+}
+
+void* budget_source::acquire(std::size_t bytes, std::size_t alignment) noexcept {
+    if (!charge(bytes)) return nullptr;
+    void* const block = behind_.acquire(bytes, alignment);
+    if (block == nullptr) refund(bytes);
+    return block;
+}
+
+void budget_source::release(void* block, std::size_t bytes) noexcept {
+    behind_.release(block, bytes);
+    refund(bytes);
+}
+
+bool budget_source::extend(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+    if (new_bytes <= old_bytes) return behind_.extend(block, old_bytes, new_bytes); // asks what the source can do
+    if (!charge(new_bytes - old_bytes)) return false;
+    const bool done = behind_.extend(block, old_bytes, new_bytes);
+    if (!done) refund(new_bytes - old_bytes);
+    return done;
+}
+
+void* budget_source::remap(void* block, std::size_t old_bytes, std::size_t new_bytes, std::size_t alignment) noexcept {
+    const std::size_t more = new_bytes > old_bytes ? new_bytes - old_bytes : 0;
+    if (more != 0 && !charge(more)) return nullptr;
+    void* const moved = behind_.remap(block, old_bytes, new_bytes, alignment);
+    if (moved == nullptr)
+        refund(more);
+    else if (new_bytes < old_bytes)
+        refund(old_bytes - new_bytes);
+    return moved;
+}
+
+bool budget_source::shrink(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept {
+    if (!behind_.shrink(block, old_bytes, new_bytes)) return false;
+    refund(old_bytes - new_bytes);
+    return true;
+}
+
+std::size_t budget_source::max_bytes() const noexcept { return std::min(behind_.max_bytes(), limits_.limit_bytes); }
+
+}

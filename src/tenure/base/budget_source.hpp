@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// budget_source: a block source that limits what one allocator, or several together, acquire. It tells a handler at a
+/// threshold, and refuses at the limit.
+///
+/// Use it for     the budget of a heap, an arena, a pool, a group or frame_memory: pass the source to them. Budgets of
+/// a
+///                subsystem within the process heap are by tag: heap/budget.hpp.
+/// Cost           two atomic additions per block of the source, which are rare.
+/// Threads        as the source behind it.
+/// Example        examples/budgets.cpp
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <tenure/base/atomic.hpp>
+#include <tenure/base/block_source.hpp>
+#include <tenure/base/config.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+/// What a budget tells its handler.
+struct budget_event {
+    enum class kind : std::uint8_t {
+        threshold, ///< the threshold is exceeded; told again only after the use has fallen below it
+        refusal,   ///< the request would exceed the limit
+    };
+    kind what = kind::threshold;
+    std::string_view name;           ///< of the budget or tag
+    std::size_t used_bytes = 0;      ///< threshold: with the request; refusal: without
+    std::size_t requested_bytes = 0; ///< by the request that led to the event
+    std::size_t threshold_bytes = 0;
+    std::size_t limit_bytes = 0;
+};
+
+/// Called on the thread of the request. A handler of a budget_source must not use the allocator over the source, whose
+/// lock may be held.
+using budget_handler = void (*)(const budget_event&, void* context) noexcept;
+
+struct budget {
+    std::size_t limit_bytes = SIZE_MAX;     ///< requests that would exceed it fail
+    std::size_t threshold_bytes = SIZE_MAX; ///< the handler is told when the use exceeds it
+    budget_handler handler = nullptr;
+    void* context = nullptr;
+};
+
+class TENURE_API budget_source final : public block_source {
+public:
+    /// Requires  `behind` and the text of `name` outlive this source.
+    explicit budget_source(std::string_view name, budget limits, block_source& behind) noexcept
+        : behind_(behind), name_(name), limits_(limits) {}
+
+    [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept override;
+    void release(void* block, std::size_t bytes) noexcept override;
+    [[nodiscard]] bool extend(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept override;
+    [[nodiscard]] void* remap(void* block, std::size_t old_bytes, std::size_t new_bytes,
+                              std::size_t alignment) noexcept override;
+    bool shrink(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept override;
+    bool decommit(void* part, std::size_t bytes) noexcept override { return behind_.decommit(part, bytes); }
+    [[nodiscard]] sharing threads() const noexcept override { return behind_.threads(); }
+    [[nodiscard]] bool is_zeroed() const noexcept override { return behind_.is_zeroed(); }
+    /// Also at most the limit, so that allocators choose segments that fit.
+    [[nodiscard]] std::size_t max_bytes() const noexcept override;
+
+    [[nodiscard]] std::size_t used_bytes() const noexcept { return used_bytes_.load(detail::memory_order::relaxed); }
+    [[nodiscard]] std::size_t peak_bytes() const noexcept { return peak_bytes_.load(detail::memory_order::relaxed); }
+    [[nodiscard]] std::uint64_t refused_count() const noexcept {
+        return refused_count_.load(detail::memory_order::relaxed);
+    }
+
+private:
+    [[nodiscard]] bool charge(std::size_t bytes) noexcept;
+    void refund(std::size_t bytes) noexcept;
+    void tell(budget_event::kind what, std::size_t used, std::size_t requested) const noexcept;
+
+    block_source& behind_;
+    std::string_view name_;
+    budget limits_;
+    detail::atomic<std::size_t> used_bytes_{0};
+    detail::atomic<std::size_t> peak_bytes_{0};
+    detail::atomic<std::uint64_t> refused_count_{0};
+};
+
+}

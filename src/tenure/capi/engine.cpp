@@ -1,0 +1,157 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+//
+// tenure_engine.h: scratch stacks, pools with handles, memory that frees itself, budgets.
+
+#include <tenure/tenure_engine.h>
+
+#include <atomic>
+#include <new>
+
+#include <tenure/base/tag.hpp>
+#include <tenure/capi/detail/callback_source.hpp>
+#include <tenure/heap/budget.hpp>
+#include <tenure/lifetime/frame_memory.hpp>
+#include <tenure/lifetime/scratch.hpp>
+#include <tenure/pool/block_pool.hpp>
+#include <tenure/pool/detail/handle_slots.hpp>
+
+using namespace tenure;
+
+struct tn_handle_pool {
+    tn_handle_pool(std::size_t bytes, std::size_t alignment, std::size_t max_count) noexcept
+        : slots(bytes, alignment, max_count) {}
+    detail::handle_slots slots;
+};
+
+struct tn_frame_memory {
+    tn_frame_memory(std::uint32_t frames, const tn_block_source* functions) noexcept
+        : source(functions), value(frames, source.or_pages()) {}
+    capi::callback_source source;
+    frame_memory value;
+};
+
+namespace {
+
+static_assert(sizeof(scratch_scope) <= sizeof(tn_scratch_scope) && alignof(scratch_scope) <= alignof(tn_scratch_scope));
+
+[[nodiscard]] temp_stack& stack_of(tn_temp_stack stack) noexcept {
+    return stack == TN_TEMP_FIRST ? temp_stack::first() : temp_stack::second();
+}
+[[nodiscard]] scratch_scope& opened(tn_scratch_scope* scope) noexcept {
+    return *std::launder(static_cast<scratch_scope*>(static_cast<void*>(scope)));
+}
+
+struct slot_name {
+    std::uint32_t index;
+    std::uint32_t generation;
+};
+[[nodiscard]] slot_name name_of(tn_pool_handle handle) noexcept {
+    return {static_cast<std::uint32_t>(handle), static_cast<std::uint32_t>(handle >> 32)};
+}
+[[nodiscard]] tn_pool_handle handle_at(const detail::handle_slots& slots, std::size_t index) noexcept {
+    return std::uint64_t{slots.generation_of(index)} << 32 | index;
+}
+[[nodiscard]] void* object_at(const detail::handle_slots& slots, std::size_t index) noexcept {
+    return pointer_at(slots.objects() + index * slots.stride());
+}
+
+/// A handler of C and its context, by tag.
+struct c_handler {
+    std::atomic<tn_budget_handler> function;
+    std::atomic<void*> context;
+};
+constinit c_handler handlers[detail::max_tags]{};
+
+void call_handler(const budget_event& event, void* context) noexcept {
+    const auto& of = *static_cast<const c_handler*>(context);
+    const tn_budget_handler function = of.function.load(std::memory_order_acquire);
+    if (function == nullptr) return;
+    const tn_budget_event told{
+        sizeof(tn_budget_event),   event.what == budget_event::kind::refusal ? TN_BUDGET_REFUSAL : TN_BUDGET_THRESHOLD,
+        capi::text_of(event.name), event.used_bytes,
+        event.requested_bytes,     event.threshold_bytes,
+        event.limit_bytes};
+    function(of.context.load(std::memory_order_relaxed), &told);
+}
+
+}
+
+void* tn_temp_stack_allocate(tn_temp_stack stack, std::size_t bytes, std::size_t alignment) {
+    const std::size_t aligned_to = capi::alignment_of(alignment);
+    return is_power_of_two(aligned_to) ? stack_of(stack).allocate(bytes, aligned_to) : nullptr;
+}
+
+tn_temp_stack tn_scratch_begin(tn_scratch_scope* scope, tn_temp_stack results) {
+    const auto* const made = ::new (static_cast<void*>(scope)) scratch_scope(stack_of(results));
+    return &made->stack() == &temp_stack::first() ? TN_TEMP_FIRST : TN_TEMP_SECOND;
+}
+void tn_scratch_end(tn_scratch_scope* scope) { opened(scope).~scratch_scope(); }
+
+tn_handle_pool* tn_handle_pool_create(std::size_t bytes, std::size_t alignment, std::size_t max_count) {
+    const std::size_t aligned_to = capi::alignment_of(alignment);
+    constexpr std::size_t most = block_pool::max_block_bytes;
+    if (bytes == 0 || bytes > most || !is_power_of_two(aligned_to) || aligned_to > most) return nullptr;
+    if (max_count == 0 || max_count > detail::handle_slots::max_slots) return nullptr;
+    return make<tn_handle_pool>(align_up(bytes, aligned_to), aligned_to, max_count);
+}
+void tn_handle_pool_destroy(tn_handle_pool* pool) { destroy(pool); }
+
+tn_pool_handle tn_handle_pool_allocate(tn_handle_pool* pool, void** object) {
+    const std::size_t index = pool->slots.take();
+    if (index == detail::handle_slots::no_slot) return 0;
+    if (object != nullptr) *object = object_at(pool->slots, index);
+    return handle_at(pool->slots, index);
+}
+
+tn_status tn_handle_pool_deallocate(tn_handle_pool* pool, tn_pool_handle handle) {
+    const slot_name which = name_of(handle);
+    if (!pool->slots.is_live(which.index, which.generation)) return TN_STALE_HANDLE;
+    pool->slots.give(which.index);
+    return TN_OK;
+}
+
+void* tn_handle_pool_get(const tn_handle_pool* pool, tn_pool_handle handle) {
+    const slot_name which = name_of(handle);
+    return pool->slots.is_live(which.index, which.generation) ? object_at(pool->slots, which.index) : nullptr;
+}
+
+void* tn_handle_pool_next(const tn_handle_pool* pool, tn_pool_handle* handle) {
+    const std::size_t from = *handle == 0 ? 0 : std::size_t{name_of(*handle).index} + 1;
+    const std::size_t index = pool->slots.next_live(from);
+    if (index >= pool->slots.end()) return nullptr;
+    *handle = handle_at(pool->slots, index);
+    return object_at(pool->slots, index);
+}
+
+void tn_handle_pool_clear(tn_handle_pool* pool) {
+    detail::handle_slots& slots = pool->slots;
+    for (std::size_t index = slots.next_live(0); index < slots.end(); index = slots.next_live(index + 1))
+        slots.give(index);
+}
+std::size_t tn_handle_pool_trim(tn_handle_pool* pool) { return pool->slots.trim(); }
+std::size_t tn_handle_pool_size(const tn_handle_pool* pool) { return pool->slots.size(); }
+
+tn_frame_memory* tn_frame_memory_create(std::uint32_t frames, const tn_block_source* source) {
+    const bool is_valid = frames >= 1 && frames <= frame_memory::max_frames && capi::callback_source::is_whole(source);
+    return is_valid ? make<tn_frame_memory>(frames, source) : nullptr;
+}
+void tn_frame_memory_destroy(tn_frame_memory* memory) { destroy(memory); }
+void* tn_frame_memory_allocate(tn_frame_memory* memory, std::size_t bytes, std::size_t alignment) {
+    return memory->value.allocate(bytes, capi::alignment_of(alignment));
+}
+std::size_t tn_frame_memory_trim(tn_frame_memory* memory) { return memory->value.trim(); }
+void tn_frame_memory_get_stats(const tn_frame_memory* memory, tn_allocator_stats* stats) {
+    capi::answer(stats, capi::figures(memory->value.stats()));
+}
+
+tn_status tn_set_budget(std::uint32_t tag, std::uint64_t limit_bytes, std::uint64_t threshold_bytes,
+                        tn_budget_handler handler, void* context) {
+    if (tag == 0 || tag >= tenure::tag::count()) return TN_INVALID_ARGUMENT;
+    c_handler& of = handlers[tag];
+    of.context.store(context, std::memory_order_relaxed);
+    of.function.store(handler, std::memory_order_release);
+    static_cast<void>(set_budget(tenure::tag::from_id(static_cast<std::uint16_t>(tag)),
+                                 {limit_bytes, threshold_bytes, handler != nullptr ? &call_handler : nullptr, &of}));
+    return TN_OK;
+}

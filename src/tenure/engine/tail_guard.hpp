@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Guard bytes between the blocks of Temp, TempJob and pools in checked builds: they detect a write past a block's end.
+///
+/// The bytes have a known value and are poisoned. AddressSanitizer and Valgrind report the write itself. Without them,
+/// the next check of the block finds it.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/config.hpp>
+#include <tenure/base/report.hpp>
+#include <tenure/platform/sanitizer.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+/// The minimum behind a block.
+constexpr std::size_t tail_guard_bytes = checks::caller ? 16 : 0;
+constexpr unsigned char tail_guard_fill = 0xFB;
+constexpr std::uint64_t tail_guard_word = 0xFBFB'FBFB'FBFB'FBFB;
+
+void set_poisoned_tail_guard(std::uintptr_t begin, std::uintptr_t end) noexcept;
+
+/// Writes and poisons the guard from `begin` to `end`: at least 16 bytes.
+inline void set_tail_guard(std::uintptr_t begin, std::uintptr_t end) noexcept {
+    if (platform::has_poison()) [[unlikely]]
+        return set_poisoned_tail_guard(begin, end);
+    std::uint64_t pattern = tail_guard_word;
+    TENURE_OPAQUE(pattern); // else the compiler calls memset for a few words
+    for (std::uintptr_t at = begin; at < end - sizeof pattern; at += sizeof pattern)
+        std::memcpy(pointer_at(at), &pattern, sizeof pattern);
+    std::memcpy(pointer_at(end - sizeof pattern), &pattern, sizeof pattern);
+}
+
+/// Whether nobody wrote to the guard from `begin` to `end`: at least 8 bytes.
+[[nodiscard]] inline bool is_tail_guard_whole(std::uintptr_t begin, std::uintptr_t end) noexcept {
+    if (platform::has_poison()) [[unlikely]]
+        return platform::first_other(pointer_at(begin), end - begin, tail_guard_fill) == end - begin;
+    std::uint64_t word = 0;
+    std::memcpy(&word, pointer_at(end - sizeof word), sizeof word);
+    std::uint64_t differs = word ^ tail_guard_word;
+    for (std::uintptr_t at = begin; at < end - sizeof word; at += sizeof word) {
+        std::memcpy(&word, pointer_at(at), sizeof word);
+        differs |= word ^ tail_guard_word;
+    }
+    return differs == 0;
+}
+
+/// Describes a write past the end of a block: its part of the library ("Temp"), address and size, and the bytes of the
+/// guard, up to `guard_end`, that were overwritten.
+TENURE_COLD void describe_overrun(report_text& to, std::string_view part, std::uintptr_t block, std::size_t bytes,
+                                  std::uintptr_t guard_end) noexcept;
+
+}

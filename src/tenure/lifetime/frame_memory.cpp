@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/lifetime/frame_memory.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <new>
+#include <utility>
+
+#include <tenure/base/frame_clock.hpp>
+#include <tenure/base/no_alloc.hpp>
+#include <tenure/lifetime/detail/thread_lifetimes.hpp>
+#include <tenure/platform/sanitizer.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+// A buffer belongs to the frame in `frame`. The first allocation of a later frame that maps to it recycles it: first it
+// stores the new frame, then it resets the chunks. A thread that was delayed since the old frame therefore sees the new
+// frame after its addition to a chunk that was reset, and begins again; what it added is lost until the next reset.
+// Chunks are released by trim() and the destructor only, so a late addition never touches memory of the source.
+struct alignas(cache_line_bytes) frame_memory::chunk {
+    chunk* next = nullptr;
+    std::size_t bytes = 0;
+    std::atomic<std::size_t> used{sizeof(chunk)};
+};
+
+namespace {
+constexpr std::size_t max_request_bytes = max_object_bytes / 4;
+}
+
+frame_memory::frame_memory(std::size_t frames, block_source& source, std::size_t chunk_bytes) noexcept
+    : frames_(std::clamp<std::size_t>(frames, 1, max_frames)),
+      chunk_bytes_(align_up(std::max<std::size_t>(chunk_bytes, 4096), cache_line_bytes)), source_(source) {}
+
+frame_memory::~frame_memory() {
+    for (buffer& each : buffers_) recycle(each);
+    release_list(free_);
+}
+
+std::size_t frame_memory::stripe_of_this_thread() noexcept {
+    // Thread-local blocks are some KiB to MiB apart: the product's upper bits depend on all of the address.
+    return (address_of(&detail::this_thread) / cache_line_bytes * 0x9E37'79B9'7F4A'7C15) >> 61;
+}
+
+void* frame_memory::bump(chunk& from, std::size_t bytes, std::size_t alignment) noexcept {
+    const std::size_t size = align_up(bytes + (bytes == 0), default_alignment);
+    const std::size_t gap = alignment > default_alignment ? alignment - default_alignment : 0;
+    const std::size_t offset = from.used.fetch_add(size + gap, std::memory_order_acq_rel);
+    if (offset + size + gap > from.bytes) return nullptr;
+    void* const block = pointer_at(align_up(address_of(&from) + offset, alignment));
+    if constexpr (checks::caller) platform::unpoison(block, size);
+    return block;
+}
+
+void* frame_memory::allocate(std::size_t bytes, std::size_t alignment) noexcept {
+    [[maybe_unused]] const detail::promised_allocation allocation("of frame_memory", bytes);
+    if (bytes > max_request_bytes || alignment > max_request_bytes || !is_power_of_two(alignment)) return nullptr;
+    const std::uint64_t now = frame_clock::now();
+    buffer& mine = buffers_[now % frames_];
+    if (mine.frame.load(std::memory_order_acquire) == now && bytes <= chunk_bytes_ / 4) [[likely]] {
+        chunk* const current = mine.current[stripe_of_this_thread()].load(std::memory_order_acquire);
+        if (current != nullptr && current->used.load(std::memory_order_relaxed) < current->bytes) {
+            void* const block = bump(*current, bytes, alignment);
+            if (block != nullptr && mine.frame.load(std::memory_order_acquire) == now) return block;
+        }
+    }
+    return allocate_slow(bytes, alignment);
+}
+
+void* frame_memory::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
+    const detail::hooked_call call("of frame_memory", bytes);
+    const platform::lock_guard lock(mutex_);
+    const std::uint64_t now = frame_clock::now();
+    buffer& mine = buffers_[now % frames_];
+    // A thread whose clock was behind must not bring an older frame back.
+    if (mine.frame.load(std::memory_order_relaxed) != now) {
+        mine.frame.store(now, std::memory_order_release);
+        recycle(mine);
+    }
+    detail::atomic<chunk*>& current = mine.current[stripe_of_this_thread()];
+    chunk* const present = current.load(std::memory_order_relaxed);
+    const bool is_large = bytes > chunk_bytes_ / 4;
+    if (!is_large && present != nullptr) {
+        // Another thread of this stripe may have taken a chunk meanwhile.
+        if (void* const block = bump(*present, bytes, alignment); block != nullptr) return block;
+    }
+    const std::size_t gap = alignment > default_alignment ? alignment : 0;
+    const std::size_t needed = sizeof(chunk) + bytes + gap + default_alignment;
+    chunk* const fresh = take_chunk(std::max(needed, is_large ? needed : chunk_bytes_));
+    if (fresh == nullptr) return nullptr;
+    fresh->next = std::exchange(mine.first, fresh);
+    void* const block = bump(*fresh, bytes, alignment);
+    if (!is_large) current.store(fresh, std::memory_order_release);
+    return block;
+}
+
+/// Frees all chunks of a buffer. Requires  the mutex, or no other thread.
+void frame_memory::recycle(buffer& which) noexcept {
+    for (detail::atomic<chunk*>& each : which.current) each.store(nullptr, std::memory_order_relaxed);
+    while (which.first != nullptr) {
+        chunk* const each = std::exchange(which.first, which.first->next);
+        if constexpr (checks::caller) {
+            const std::size_t used = std::min(each->used.load(std::memory_order_relaxed), each->bytes);
+            platform::poison_dropped(pointer_at(address_of(each) + sizeof(chunk)), used - sizeof(chunk));
+        }
+        each->used.store(sizeof(chunk), std::memory_order_release);
+        each->next = std::exchange(free_, each);
+    }
+}
+
+/// A free chunk of at least `bytes`, or a new one. Requires  the mutex.
+frame_memory::chunk* frame_memory::take_chunk(std::size_t bytes) noexcept {
+    for (chunk** link = &free_; *link != nullptr; link = &(*link)->next) {
+        // A large chunk serves large blocks again, and not small ones, which would keep it from them.
+        if ((*link)->bytes >= bytes && ((*link)->bytes == chunk_bytes_) == (bytes == chunk_bytes_))
+            return std::exchange(*link, (*link)->next);
+    }
+    const std::size_t wanted = align_up(bytes, cache_line_bytes);
+    void* const memory = detail::acquire_aligned(source_, wanted, cache_line_bytes);
+    if (memory == nullptr) return nullptr;
+    auto* const made = ::new (memory) chunk;
+    made->bytes = wanted;
+    if constexpr (checks::caller)
+        platform::poison(pointer_at(address_of(made) + sizeof(chunk)), wanted - sizeof(chunk));
+    held_bytes_ += wanted;
+    peak_bytes_ = std::max(peak_bytes_, held_bytes_);
+    ++chunk_count_;
+    return made;
+}
+
+std::size_t frame_memory::release_list(chunk*& first) noexcept {
+    std::size_t released = 0;
+    while (first != nullptr) {
+        chunk* const each = std::exchange(first, first->next);
+        const std::size_t bytes = each->bytes;
+        if constexpr (checks::caller) platform::unpoison(each, bytes);
+        each->~chunk();
+        source_.release(each, bytes);
+        released += bytes;
+        held_bytes_ -= bytes;
+        --chunk_count_;
+    }
+    return released;
+}
+
+std::size_t frame_memory::trim() noexcept {
+    const platform::lock_guard lock(mutex_);
+    const std::uint64_t now = frame_clock::now();
+    for (buffer& each : buffers_) {
+        const std::uint64_t frame = each.frame.load(std::memory_order_relaxed);
+        if (frame == UINT64_MAX || now - frame < frames_) continue;
+        each.frame.store(UINT64_MAX, std::memory_order_release);
+        recycle(each);
+    }
+    return release_list(free_);
+}
+
+bool frame_memory::owns(const void* pointer) const noexcept {
+    const platform::lock_guard lock(mutex_);
+    const auto is_in = [pointer](const chunk* first) {
+        for (; first != nullptr; first = first->next)
+            if (address_of(pointer) - address_of(first) - sizeof(chunk) < first->bytes - sizeof(chunk)) return true;
+        return false;
+    };
+    return is_in(free_) ||
+           std::any_of(buffers_.begin(), buffers_.end(), [&](const buffer& each) { return is_in(each.first); });
+}
+
+allocator_stats frame_memory::stats() const noexcept {
+    const platform::lock_guard lock(mutex_);
+    allocator_stats answer;
+    const std::uint64_t now = frame_clock::now();
+    for (const buffer& each : buffers_) {
+        const std::uint64_t frame = each.frame.load(std::memory_order_relaxed);
+        if (frame == UINT64_MAX || now - frame >= frames_) continue;
+        for (const chunk* in = each.first; in != nullptr; in = in->next)
+            answer.live_bytes += std::min(in->used.load(std::memory_order_relaxed), in->bytes) - sizeof(chunk);
+    }
+    answer.reserved_bytes = held_bytes_;
+    answer.peak_bytes = peak_bytes_;
+    answer.source_blocks = chunk_count_;
+    return answer;
+}
+
+}

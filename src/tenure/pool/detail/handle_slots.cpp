@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/pool/detail/handle_slots.hpp>
+
+#include <algorithm>
+
+#include <tenure/platform/sanitizer.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+bool handle_slots::grow() noexcept {
+    if (end_ == max_count_ || max_count_ > max_slots || max_count_ > max_object_bytes / stride_) return false;
+    const std::size_t max_groups = words_for(max_count_);
+    const std::size_t summary_bytes = words_for(max_groups) * sizeof(bit_word);
+    const std::size_t groups = end_ / bits_per_word + 1;
+    const std::size_t record_bytes = summary_bytes + groups * sizeof(slot_group);
+    const std::size_t max_record_bytes = summary_bytes + max_groups * sizeof(slot_group);
+    if (!records_.grow(record_bytes, max_record_bytes, alignof(slot_group))) return false;
+    summary_ = static_cast<bit_word*>(pointer_at(records_.begin()));
+    groups_ = static_cast<slot_group*>(pointer_at(records_.begin() + summary_bytes));
+    const std::size_t before = objects_.committed_bytes();
+    if (!objects_.grow((end_ + 1) * stride_, max_count_ * stride_, alignment_)) return false;
+    if constexpr (checks::caller)
+        platform::poison(pointer_at(objects_.begin() + before), objects_.committed_bytes() - before);
+    const std::size_t ready_groups = (records_.committed_bytes() - summary_bytes) / sizeof(slot_group);
+    ready_end_ = std::min({objects_.committed_bytes() / stride_, ready_groups * bits_per_word, max_count_});
+    return true;
+}
+
+void handle_slots::admit(std::size_t index) noexcept {
+    platform::unpoison(pointer_at(objects_.begin() + index * stride_), stride_);
+}
+
+void handle_slots::forbid(std::size_t index) noexcept {
+    platform::poison_freed(pointer_at(objects_.begin() + index * stride_), stride_);
+}
+
+std::size_t handle_slots::trim() noexcept {
+    std::size_t bytes = 0;
+    std::size_t dead_from = 0;
+    for (std::size_t live = next_live(0);; live = next_live(live + 1)) {
+        const bool is_last = live >= end_;
+        bytes += objects_.decommit(dead_from * stride_, is_last ? objects_.committed_bytes() : live * stride_);
+        if (is_last) return bytes;
+        dead_from = live + 1;
+    }
+}
+
+bool handle_slots::valid() const noexcept {
+    std::size_t live = 0;
+    std::size_t free = 0;
+    for (std::size_t group = 0; group * bits_per_word < end_; ++group) {
+        const slot_group& each = groups_[group];
+        const bit_word used = low_bits(std::min(end_ - group * bits_per_word, bits_per_word));
+        if ((each.live & each.free) != 0 || ((each.live | each.free) & ~used) != 0) return false;
+        if (((summary_[group / bits_per_word] & bit_at(group)) != 0) != (each.free != 0)) return false;
+        if (each.free != 0 && group / bits_per_word < lowest_word_) return false;
+        for (std::size_t bit = 0; bit < bits_per_word; ++bit)
+            if (((each.live & bit_at(bit)) != 0) != ((each.generations[bit] & 1) != 0)) return false;
+        live += count_bits(each.live);
+        free += count_bits(each.free);
+    }
+    return live == live_count_ && free == free_count_ && end_ <= ready_end_ && ready_end_ <= max_count_;
+}
+
+void handle_slots::swap(handle_slots& other) noexcept {
+    std::swap(groups_, other.groups_);
+    std::swap(objects_, other.objects_);
+    std::swap(end_, other.end_);
+    std::swap(ready_end_, other.ready_end_);
+    std::swap(free_count_, other.free_count_);
+    std::swap(summary_, other.summary_);
+    std::swap(lowest_word_, other.lowest_word_);
+    std::swap(live_count_, other.live_count_);
+    std::swap(stride_, other.stride_);
+    std::swap(alignment_, other.alignment_);
+    std::swap(max_count_, other.max_count_);
+    std::swap(records_, other.records_);
+}
+
+}

@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The slots of a handle_pool: which are live, and the generation of each.
+
+#include <cstddef>
+#include <cstdint>
+#include <utility>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/bits.hpp>
+#include <tenure/base/config.hpp>
+#include <tenure/engine/growing_range.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+// Two ranges, each committed as it grows:
+//
+//   objects   | slot 0 | slot 1 | ...
+//   records   | summary: a bit per group with free slots | group 0 | group 1 | ...
+//
+// A slot's generation is odd while it is live. A take adds one, a give adds one. A slot whose generation would return
+// to zero is not used again.
+struct slot_group {
+    bit_word live;
+    bit_word free; ///< was live before, and may be taken
+    std::uint32_t generations[bits_per_word];
+};
+
+class handle_slots {
+public:
+    static constexpr std::size_t max_slots = std::size_t{1} << 32;
+    static constexpr std::size_t no_slot = SIZE_MAX;
+
+    /// `stride` is a multiple of `alignment`. `max_count` is at most max_slots; a larger one refuses every take.
+    handle_slots(std::size_t stride, std::size_t alignment, std::size_t max_count) noexcept
+        : stride_(stride), alignment_(alignment), max_count_(max_count) {}
+    /// The other one is empty afterwards.
+    handle_slots(handle_slots&& other) noexcept : handle_slots(other.stride_, other.alignment_, other.max_count_) {
+        swap(other);
+    }
+    handle_slots& operator=(handle_slots&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+
+    /// Takes the free slot with the lowest index. Returns   no_slot when full or out of memory.
+    [[nodiscard]] std::size_t take() noexcept {
+        std::size_t index = end_;
+        if (free_count_ != 0) {
+            index = take_free();
+        } else if (index != ready_end_ || grow()) {
+            ++end_;
+        } else {
+            return no_slot;
+        }
+        slot_group& group = groups_[index / bits_per_word];
+        group.live |= bit_at(index);
+        ++group.generations[index % bits_per_word];
+        ++live_count_;
+        if constexpr (checks::caller) admit(index);
+        return index;
+    }
+
+    /// Gives a live slot back.
+    void give(std::size_t index) noexcept {
+        slot_group& group = groups_[index / bits_per_word];
+        group.live &= ~bit_at(index);
+        --live_count_;
+        if constexpr (checks::caller) forbid(index);
+        if (group.generations[index % bits_per_word] == UINT32_MAX) [[unlikely]] {
+            --group.generations[index % bits_per_word]; // the slot stays unused; no handle has an even generation
+            return;
+        }
+        ++group.generations[index % bits_per_word];
+        group.free |= bit_at(index);
+        ++free_count_;
+        const std::size_t word = index / bits_per_word / bits_per_word;
+        summary_[word] |= bit_at(index / bits_per_word);
+        if (word < lowest_word_) lowest_word_ = word;
+    }
+
+    [[nodiscard]] bool is_live(std::uint32_t index, std::uint32_t generation) const noexcept {
+        return index < end_ && (generation & 1) != 0 &&
+               groups_[index / bits_per_word].generations[index % bits_per_word] == generation;
+    }
+    [[nodiscard]] std::uint32_t generation_of(std::size_t index) const noexcept {
+        return groups_[index / bits_per_word].generations[index % bits_per_word];
+    }
+    /// The first live slot from `index` on; end() if there is none.
+    [[nodiscard]] std::size_t next_live(std::size_t index) const noexcept {
+        if (index >= end_) return end_;
+        std::size_t group = index / bits_per_word;
+        bit_word live = groups_[group].live & ~low_bits(index % bits_per_word);
+        while (live == 0) {
+            if (++group * bits_per_word >= end_) return end_;
+            live = groups_[group].live;
+        }
+        return group * bits_per_word + lowest_bit(live);
+    }
+
+    /// A walk over live slots, lowest first. It sees each slot as it is when the walk arrives at it.
+    struct walk {
+        std::size_t group = 0;
+        bit_word left = 0; ///< of this group, from the walk's slot on; zero at the end
+        [[nodiscard]] std::size_t index() const noexcept { return group * bits_per_word + lowest_bit(left); }
+    };
+    [[nodiscard]] walk first_live() const noexcept {
+        walk at;
+        if (end_ == 0) return at;
+        at.left = groups_[0].live;
+        if (at.left == 0) next_group(at);
+        return at;
+    }
+    void go_on(walk& at) const noexcept {
+        at.left = without_lowest_bit(at.left) & groups_[at.group].live;
+        if (at.left == 0) next_group(at);
+    }
+
+    /// Returns the whole OS pages without a live slot to the system. Returns   their bytes, touched or not.
+    TENURE_API std::size_t trim() noexcept;
+    /// Whether all records agree. Cost      O(slots).
+    [[nodiscard]] TENURE_API bool valid() const noexcept;
+
+    [[nodiscard]] std::uintptr_t objects() const noexcept { return objects_.begin(); }
+    [[nodiscard]] std::size_t size() const noexcept { return live_count_; }
+    [[nodiscard]] std::size_t end() const noexcept { return end_; }
+    [[nodiscard]] std::size_t max_count() const noexcept { return max_count_; }
+    [[nodiscard]] std::size_t stride() const noexcept { return stride_; }
+    [[nodiscard]] bool contains(const void* pointer) const noexcept { return objects_.contains(pointer); }
+    [[nodiscard]] const slot_group* groups() const noexcept { return groups_; }
+
+private:
+    void next_group(walk& at) const noexcept {
+        while (at.left == 0 && ++at.group * bits_per_word < end_) at.left = groups_[at.group].live;
+    }
+    [[nodiscard]] std::size_t take_free() noexcept {
+        std::size_t word = lowest_word_;
+        while (summary_[word] == 0) ++word;
+        lowest_word_ = word;
+        const std::size_t at = word * bits_per_word + lowest_bit(summary_[word]);
+        slot_group& group = groups_[at];
+        const std::size_t bit = lowest_bit(group.free);
+        group.free = without_lowest_bit(group.free);
+        if (group.free == 0) summary_[word] = without_lowest_bit(summary_[word]);
+        --free_count_;
+        return at * bits_per_word + bit;
+    }
+    [[nodiscard]] TENURE_API bool grow() noexcept;
+    TENURE_API void admit(std::size_t index) noexcept;
+    TENURE_API void forbid(std::size_t index) noexcept;
+    TENURE_API void swap(handle_slots& other) noexcept;
+
+    slot_group* groups_ = nullptr;
+    growing_range objects_;
+    std::size_t end_ = 0;       ///< every slot below it was live at some time
+    std::size_t ready_end_ = 0; ///< slots below it have committed memory
+    std::size_t free_count_ = 0;
+    bit_word* summary_ = nullptr;
+    std::size_t lowest_word_ = 0; ///< no word of the summary before this one has a bit
+    std::size_t live_count_ = 0;
+    std::size_t stride_;
+    std::size_t alignment_;
+    std::size_t max_count_;
+    growing_range records_;
+};
+
+}

@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/tenure_engine.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tenure/base/options.hpp>
+
+namespace {
+
+TEST(capi_engine, scratch_comes_from_the_stack_that_the_results_are_not_on) {
+    tn_temp_scope scope;
+    tn_temp_begin(&scope);
+    auto* const result = static_cast<char*>(tn_temp_stack_allocate(TN_TEMP_FIRST, 100, 0));
+    tn_scratch_scope outer;
+    EXPECT_EQ(tn_scratch_begin(&outer, TN_TEMP_FIRST), TN_TEMP_SECOND);
+    void* const scratch = tn_temp_stack_allocate(TN_TEMP_SECOND, 100, 0);
+    tn_scratch_scope inner;
+    EXPECT_EQ(tn_scratch_begin(&inner, TN_TEMP_SECOND), TN_TEMP_FIRST);
+    std::strcpy(result, "kept");
+    static_cast<void>(tn_temp_stack_allocate(TN_TEMP_FIRST, 100, 0));
+    tn_scratch_end(&inner);
+    tn_scratch_end(&outer);
+    EXPECT_STREQ(result, "kept");
+    EXPECT_EQ(tn_temp_stack_allocate(TN_TEMP_SECOND, 100, 0), scratch);
+    EXPECT_EQ(tn_temp_stack_allocate(TN_TEMP_FIRST, 1, 3), nullptr);
+    tn_temp_end(&scope);
+    tn_reset_temp();
+}
+
+TEST(capi_engine, handles_go_stale_and_objects_are_visited_in_order) {
+    tn_handle_pool* const pool = tn_handle_pool_create(24, 8, 1000);
+    ASSERT_NE(pool, nullptr);
+    std::vector<tn_pool_handle> handles;
+    for (int count = 0; count < 200; ++count) {
+        void* object = nullptr;
+        handles.push_back(tn_handle_pool_allocate(pool, &object));
+        ASSERT_NE(handles.back(), 0u);
+        ASSERT_EQ(tn_handle_pool_get(pool, handles.back()), object);
+        std::memset(object, count, 24);
+    }
+    for (std::size_t index = 0; index < 200; index += 2) {
+        EXPECT_EQ(tn_handle_pool_deallocate(pool, handles[index]), TN_OK);
+        EXPECT_EQ(tn_handle_pool_deallocate(pool, handles[index]), TN_STALE_HANDLE);
+        EXPECT_EQ(tn_handle_pool_get(pool, handles[index]), nullptr);
+    }
+    EXPECT_EQ(tn_handle_pool_deallocate(pool, 0), TN_STALE_HANDLE);
+    tn_pool_handle at = 0;
+    std::size_t seen = 1;
+    while (void* const object = tn_handle_pool_next(pool, &at)) {
+        EXPECT_EQ(at, handles[seen]);
+        EXPECT_EQ(*static_cast<unsigned char*>(object), seen);
+        seen += 2;
+    }
+    EXPECT_EQ(seen, 201u);
+    EXPECT_EQ(tn_handle_pool_size(pool), 100u);
+    tn_handle_pool_clear(pool);
+    EXPECT_EQ(tn_handle_pool_size(pool), 0u);
+    EXPECT_EQ(tn_handle_pool_get(pool, handles[1]), nullptr);
+    at = 0;
+    EXPECT_EQ(tn_handle_pool_next(pool, &at), nullptr);
+    static_cast<void>(tn_handle_pool_trim(pool));
+    tn_handle_pool_destroy(pool);
+    tn_handle_pool_destroy(nullptr);
+}
+
+TEST(capi_engine, arguments_out_of_range_are_refused) {
+    EXPECT_EQ(tn_handle_pool_create(0, 8, 10), nullptr);
+    EXPECT_EQ(tn_handle_pool_create(8, 3, 10), nullptr);
+    EXPECT_EQ(tn_handle_pool_create(8, 8, 0), nullptr);
+    EXPECT_EQ(tn_handle_pool_create(8, 8, SIZE_MAX), nullptr);
+    EXPECT_EQ(tn_frame_memory_create(0, nullptr), nullptr);
+    EXPECT_EQ(tn_frame_memory_create(9, nullptr), nullptr);
+    EXPECT_EQ(tn_set_budget(0, 1, 1, nullptr, nullptr), TN_INVALID_ARGUMENT);
+    EXPECT_EQ(tn_set_budget(4095, 1, 1, nullptr, nullptr), TN_INVALID_ARGUMENT);
+    EXPECT_EQ(tn_set_budget(UINT32_MAX, 1, 1, nullptr, nullptr), TN_INVALID_ARGUMENT);
+}
+
+TEST(capi_engine, frame_memory_lasts_for_its_frames) {
+    tn_frame_memory* const memory = tn_frame_memory_create(2, nullptr);
+    ASSERT_NE(memory, nullptr);
+    auto* const text = static_cast<char*>(tn_frame_memory_allocate(memory, 100, 0));
+    std::strcpy(text, "frame");
+    tn_next_frame();
+    static_cast<void>(tn_frame_memory_allocate(memory, 100, 0));
+    EXPECT_STREQ(text, "frame");
+    tn_allocator_stats stats{};
+    stats.size = sizeof stats;
+    tn_frame_memory_get_stats(memory, &stats);
+    EXPECT_GE(stats.live_bytes, 200u);
+    tn_next_frame();
+    tn_next_frame();
+    EXPECT_GT(tn_frame_memory_trim(memory), 0u);
+    tn_frame_memory_destroy(memory);
+}
+
+struct told {
+    int thresholds = 0, refusals = 0;
+    std::string name;
+};
+
+TEST(capi_engine, a_budget_tells_and_refuses) {
+    if (tenure::passthrough_enabled(tenure::part::heap)) GTEST_SKIP() << "malloc knows no budgets";
+    const std::uint32_t tag = tn_tag_named("capi budget", 11);
+    told heard;
+    const auto hear = [](void* context, const tn_budget_event* event) {
+        auto& into = *static_cast<told*>(context);
+        ++(event->what == TN_BUDGET_REFUSAL ? into.refusals : into.thresholds);
+        into.name.assign(event->name.data, event->name.length);
+    };
+    ASSERT_EQ(tn_set_budget(tag, 4u << 20, 2u << 20, hear, &heard), TN_OK);
+    const std::uint32_t before = tn_tag_begin(tag);
+    void* const first = tn_malloc(3u << 20);
+    void* const second = tn_malloc(3u << 20);
+    tn_tag_end(before);
+    EXPECT_NE(first, nullptr);
+    EXPECT_EQ(second, nullptr);
+    EXPECT_EQ(heard.thresholds, 1);
+    EXPECT_EQ(heard.refusals, 1);
+    EXPECT_EQ(heard.name, "capi budget");
+    tn_free(first);
+    EXPECT_EQ(tn_set_budget(tag, UINT64_MAX, UINT64_MAX, nullptr, nullptr), TN_OK);
+}
+
+}

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/lifetime/frame_memory.hpp>
+
+#include <cstring>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tenure/base/allocator.hpp>
+#include <tenure/base/counting_source.hpp>
+#include <tenure/base/failing_source.hpp>
+#include <tenure/lifetime/lifetime.hpp>
+
+#include "support/ledger.hpp"
+#include "support/process.hpp"
+
+namespace {
+
+using tenure::frame_memory;
+using tenure::next_frame;
+static_assert(tenure::allocator<frame_memory>);
+
+TEST(frame_memory, a_block_keeps_its_contents_for_its_frames_and_is_used_again_after_them) {
+    for (std::size_t frames = 1; frames <= 4; ++frames) {
+        frame_memory memory(frames);
+        auto* const block = static_cast<unsigned char*>(memory.allocate(1000));
+        for (std::size_t frame = 0; frame < frames; ++frame) {
+            std::memset(block, 5, 1000);
+            EXPECT_GE(memory.stats().live_bytes, 1000u);
+            for (int count = 0; count < 1000; ++count) {
+                auto* const other = static_cast<unsigned char*>(memory.allocate(100));
+                std::memset(other, 1, 100);
+            }
+            ASSERT_EQ(block[0], 5);
+            ASSERT_EQ(block[999], 5);
+            next_frame();
+        }
+        const std::size_t held = memory.stats().reserved_bytes;
+        for (int frame = 0; frame < 20; ++frame) {
+            for (int count = 0; count < 1000; ++count) ASSERT_NE(memory.allocate(100), nullptr);
+            next_frame();
+        }
+        EXPECT_EQ(memory.stats().reserved_bytes, held) << "no frame needs more than the first ones";
+    }
+}
+
+TEST(frame_memory, any_size_and_alignment_is_served) {
+    frame_memory memory(2, tenure::page_source::process(), 4096);
+    support::ledger ledger;
+    for (std::size_t alignment = 1; alignment <= 65'536; alignment *= 4)
+        for (std::size_t bytes : {0u, 1u, 17u, 1000u, 1024u, 4000u, 100'000u})
+            ASSERT_EQ(ledger.add(static_cast<unsigned char*>(memory.allocate(bytes, alignment)), bytes, alignment), "");
+    EXPECT_EQ(ledger.check_all(), "");
+}
+
+TEST(frame_memory, impossible_requests_are_refused) {
+    frame_memory memory;
+    EXPECT_EQ(memory.allocate(SIZE_MAX), nullptr);
+    EXPECT_EQ(memory.allocate(PTRDIFF_MAX), nullptr);
+    EXPECT_EQ(memory.allocate(1, 3), nullptr);
+    EXPECT_EQ(memory.allocate(1, std::size_t{1} << 63), nullptr);
+    EXPECT_EQ(memory.stats().reserved_bytes, 0u);
+}
+
+TEST(frame_memory, a_source_that_fails_is_a_refusal_and_later_requests_succeed) {
+    tenure::failing_source source(tenure::page_source::process(), 1);
+    frame_memory memory(2, source, 4096);
+    EXPECT_NE(memory.allocate(100), nullptr);
+    EXPECT_EQ(memory.allocate(10'000), nullptr);
+    EXPECT_NE(memory.allocate(100), nullptr);
+}
+
+TEST(frame_memory, trim_returns_what_no_frame_uses) {
+    tenure::counting_source source(tenure::page_source::process());
+    {
+        frame_memory memory(2, source);
+        void* const early = memory.allocate(100'000);
+        next_frame();
+        void* const late = memory.allocate(1000);
+        EXPECT_EQ(memory.trim(), 0u);
+        EXPECT_TRUE(memory.owns(early));
+        next_frame();
+        EXPECT_GE(memory.trim(), 100'000u);
+        EXPECT_FALSE(memory.owns(early));
+        EXPECT_TRUE(memory.owns(late));
+        EXPECT_FALSE(memory.owns(&source));
+    }
+    EXPECT_EQ(source.live_bytes(), 0u);
+}
+
+TEST(frame_memory, the_copies_of_a_buffered_object_take_turns) {
+    tenure::frame_buffered<int, 3> value;
+    for (int frame = 0; frame < 10; ++frame) {
+        value.current() = frame;
+        if (frame >= 2) {
+            EXPECT_EQ(value.previous(), frame - 1);
+            EXPECT_EQ(value.previous(2), frame - 2);
+        }
+        next_frame();
+    }
+    EXPECT_EQ(value.previous(), 9);
+}
+
+}

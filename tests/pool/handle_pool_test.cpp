@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/pool/handle_pool.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "support/random.hpp"
+
+namespace {
+
+using tenure::handle_pool;
+using tenure::pool_handle;
+
+TEST(handle_pool, a_handle_finds_its_object_until_it_is_destroyed) {
+    handle_pool<std::string> names(1000);
+    const pool_handle<std::string> first = names.construct("first");
+    const pool_handle<std::string> second = names.construct(3u, 'x');
+    ASSERT_TRUE(first && second);
+    EXPECT_EQ(*names.get(first), "first");
+    EXPECT_EQ(*names.get(second), "xxx");
+    EXPECT_EQ(names.handle_of(names.get(second)), second);
+    EXPECT_TRUE(names.destroy(first));
+    EXPECT_EQ(names.get(first), nullptr);
+    EXPECT_FALSE(names.destroy(first));
+    EXPECT_EQ(names.size(), 1u);
+    EXPECT_TRUE(names.valid());
+}
+
+TEST(handle_pool, a_stale_handle_is_refused_after_the_slot_is_used_again) {
+    handle_pool<int> numbers(1000);
+    const auto old = numbers.construct(1);
+    numbers.destroy(old);
+    const auto now = numbers.construct(2);
+    EXPECT_EQ(now.index, old.index);
+    EXPECT_NE(now, old);
+    EXPECT_EQ(numbers.get(old), nullptr);
+    EXPECT_FALSE(numbers.destroy(old));
+    EXPECT_EQ(*numbers.get(now), 2);
+}
+
+TEST(handle_pool, any_bits_are_refused) {
+    handle_pool<int> numbers(1000);
+    EXPECT_EQ(numbers.get({}), nullptr);
+    EXPECT_EQ(numbers.get({0, 1}), nullptr);
+    const auto one = numbers.construct(1);
+    EXPECT_EQ(numbers.get({}), nullptr);
+    EXPECT_EQ(numbers.get({1, 1}), nullptr);
+    EXPECT_EQ(numbers.get({UINT32_MAX, 1}), nullptr);
+    EXPECT_EQ(numbers.get({one.index, one.generation + 1}), nullptr);
+    EXPECT_EQ(pool_handle<int>::from_bits(one.bits()), one);
+    numbers.destroy(one);
+    EXPECT_EQ(numbers.get({one.index, one.generation + 1}), nullptr) << "a free slot has no handle";
+    int outside = 0;
+    EXPECT_FALSE(numbers.handle_of(&outside));
+}
+
+TEST(handle_pool, objects_are_visited_in_the_order_of_addresses) {
+    handle_pool<int> numbers(100'000);
+    std::vector<pool_handle<int>> handles;
+    for (int index = 0; index < 20'000; ++index) handles.push_back(numbers.construct(index));
+    for (std::size_t index = 0; index < handles.size(); ++index)
+        if (index % 3 != 0 || (index > 5000 && index < 15'000)) numbers.destroy(handles[index]);
+    const int* previous = nullptr;
+    std::size_t count = 0;
+    for (const int& each : numbers) {
+        EXPECT_GT(&each, previous);
+        EXPECT_EQ(each % 3, 0);
+        previous = &each;
+        ++count;
+    }
+    EXPECT_EQ(count, numbers.size());
+    std::size_t visited = 0;
+    numbers.for_each([&](pool_handle<int> which, int& each) {
+        EXPECT_EQ(numbers.get(which), &each);
+        ++visited;
+        numbers.destroy(which);
+    });
+    EXPECT_EQ(visited, count);
+    EXPECT_TRUE(numbers.empty());
+}
+
+TEST(handle_pool, a_construction_takes_the_free_slot_with_the_lowest_address) {
+    handle_pool<int> numbers(100'000);
+    std::vector<pool_handle<int>> handles;
+    for (int index = 0; index < 50'000; ++index) handles.push_back(numbers.construct(index));
+    for (std::size_t index : {40'000u, 30u, 9000u}) numbers.destroy(handles[index]);
+    for (std::uint32_t index : {30u, 9000u, 40'000u, 50'000u}) EXPECT_EQ(numbers.construct(1).index, index);
+}
+
+TEST(handle_pool, it_is_full_at_its_maximum_and_unchanged) {
+    handle_pool<int> numbers(70);
+    std::vector<pool_handle<int>> handles;
+    for (int index = 0; index < 70; ++index) handles.push_back(numbers.construct(index));
+    EXPECT_TRUE(handles.back());
+    EXPECT_FALSE(numbers.construct(1));
+    EXPECT_EQ(numbers.size(), 70u);
+    numbers.destroy(handles[64]);
+    EXPECT_EQ(numbers.construct(5).index, 64u);
+    EXPECT_FALSE(numbers.construct(1));
+    EXPECT_TRUE(numbers.valid());
+    handle_pool<int> impossible(SIZE_MAX);
+    EXPECT_FALSE(impossible.construct(1));
+    handle_pool<int> none(0);
+    EXPECT_FALSE(none.construct(1));
+}
+
+TEST(handle_pool, a_constructor_that_throws_leaves_no_object) {
+    struct thrower {
+        explicit thrower(bool throws) {
+            if (throws) throw 1;
+        }
+    };
+    handle_pool<thrower> pool(10);
+    EXPECT_THROW(static_cast<void>(pool.construct(true)), int);
+    EXPECT_EQ(pool.size(), 0u);
+    EXPECT_TRUE(pool.construct(false));
+    EXPECT_TRUE(pool.valid());
+}
+
+TEST(handle_pool, clear_and_the_end_destroy_what_is_live) {
+    const auto counted = std::make_shared<int>(0);
+    handle_pool<std::shared_ptr<int>> copies(1000);
+    std::vector<pool_handle<std::shared_ptr<int>>> handles;
+    for (int index = 0; index < 200; ++index) handles.push_back(copies.construct(counted));
+    copies.destroy(handles[100]);
+    copies.clear();
+    EXPECT_EQ(counted.use_count(), 1);
+    for (const auto& each : handles) EXPECT_EQ(copies.get(each), nullptr);
+    EXPECT_TRUE(copies.valid());
+    const auto again = copies.construct(counted);
+    handle_pool<std::shared_ptr<int>> moved(std::move(copies));
+    EXPECT_NE(moved.get(again), nullptr);
+    EXPECT_EQ(copies.size(), 0u); // NOLINT: documented
+    EXPECT_EQ(copies.get(again), nullptr);
+    {
+        handle_pool<std::shared_ptr<int>> last(10);
+        static_cast<void>(last.construct(counted));
+        last = std::move(moved);
+        EXPECT_NE(last.get(again), nullptr);
+        EXPECT_EQ(counted.use_count(), 2);
+    }
+    EXPECT_EQ(counted.use_count(), 1);
+}
+
+TEST(handle_pool, trim_returns_the_pages_of_holes_and_keeps_generations) {
+    struct large {
+        std::uint64_t words[128];
+    };
+    handle_pool<large> pool(100'000);
+    std::vector<pool_handle<large>> handles;
+    for (std::uint64_t index = 0; index < 2000; ++index) handles.push_back(pool.construct(large{{index}}));
+    for (std::size_t index = 0; index < 2000; ++index)
+        if (index != 1000) pool.destroy(handles[index]);
+    EXPECT_GE(pool.trim(), 1900 * sizeof(large));
+    EXPECT_EQ(pool.get(handles[1000])->words[0], 1000u);
+    EXPECT_EQ(pool.get(handles[5]), nullptr);
+    const auto again = pool.construct(large{{7}});
+    EXPECT_EQ(again.index, 0u);
+    EXPECT_EQ(again.generation, handles[0].generation + 2);
+    EXPECT_TRUE(pool.valid());
+}
+
+TEST(handle_pool, random_operations_agree_with_a_map) {
+    handle_pool<std::uint64_t> pool(5000);
+    std::map<std::uint64_t, std::uint64_t> model;
+    std::vector<std::uint64_t> stale;
+    support::random random(20261125);
+    for (std::uint64_t step = 0; step < 100'000; ++step) {
+        const bool grows = random.below(1000) < (step / 10'000 % 2 == 0 ? 600u : 400u);
+        if (grows) {
+            const auto made = pool.construct(step);
+            ASSERT_EQ(static_cast<bool>(made), model.size() < 5000);
+            ASSERT_TRUE(!made || model.emplace(made.bits(), step).second);
+        } else if (!model.empty()) {
+            auto which = model.lower_bound(random.below(5000));
+            if (which == model.end()) which = model.begin();
+            ASSERT_TRUE(pool.destroy(pool_handle<std::uint64_t>::from_bits(which->first)));
+            stale.push_back(which->first);
+            model.erase(which);
+        }
+        if (step % 5000 != 0) continue;
+        ASSERT_TRUE(pool.valid());
+        ASSERT_EQ(pool.size(), model.size());
+        for (const auto& [bits, value] : model)
+            ASSERT_EQ(*pool.get(pool_handle<std::uint64_t>::from_bits(bits)), value);
+        for (const std::uint64_t bits : stale)
+            ASSERT_EQ(pool.get(pool_handle<std::uint64_t>::from_bits(bits)), nullptr);
+    }
+}
+
+}
