@@ -107,24 +107,34 @@ std::string explain_missing_value(const CLI::App& app, const std::string& said) 
     return said;
 }
 
-std::string sentence_of(const CLI::App& app, const CLI::ParseError& error) {
+/// The word to explain. After a misspelt option of `run` or `watch`, its value is taken for the program and the program
+/// for an extra word, so the option comes first. What follows -- belongs to the program.
+std::string first_mistake(const std::vector<std::string>& unknown, const std::vector<std::string>& words) {
+    for (const std::string& word : words) {
+        if (word == "--") break;
+        if (word.starts_with('-') && std::find(unknown.begin(), unknown.end(), word) != unknown.end()) return word;
+    }
+    return unknown.front();
+}
+
+std::string sentence_of(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
     const std::vector<std::string> unknown = app.remaining(true);
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !unknown.empty()) {
-        return explain_unknown(app, unknown.front());
+        return explain_unknown(app, first_mistake(unknown, words));
     }
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return explain_missing_value(app, error.what());
     return error.what();
 }
 
-int explain(const CLI::App& app, const CLI::ParseError& error) {
+int explain(const CLI::App& app, const CLI::ParseError& error, const std::vector<std::string>& words) {
     if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) return app.exit(error); // help, version
-    const std::string text = sentence_of(app, error);
+    const std::string text = sentence_of(app, error, words);
     say(text);
     std::fputs(fmt::format("Try `{} --help`.\n", path_of(innermost(&app))).c_str(), stderr);
     return exit_code::bad_usage;
 }
 
-/// The words of the command line, last word first as CLI11 expects; `tenure help bench` becomes `tenure bench --help`.
+/// The words of the command line; `tenure help bench` becomes `tenure bench --help`.
 std::vector<std::string> words_of(int argc, char** argv) {
     if (argc < 1) return {};
     std::vector<std::string> words(argv + 1, argv + argc);
@@ -132,7 +142,6 @@ std::vector<std::string> words_of(int argc, char** argv) {
         words.erase(words.begin());
         words.push_back("--help");
     }
-    std::reverse(words.begin(), words.end());
     return words;
 }
 
@@ -158,10 +167,11 @@ int run_command_line(int argc, char** argv) {
     app.get_formatter()->column_width(34);
 
     const subcommands all(app);
+    const std::vector<std::string> words = words_of(argc, argv);
     try {
-        app.parse(words_of(argc, argv));
+        app.parse(std::vector<std::string>(words.rbegin(), words.rend())); // CLI11 expects the last word first
     } catch (const CLI::ParseError& error) {
-        return explain(app, error);
+        return explain(app, error, words);
     }
     if (const auto code = all.run(argc, argv)) return *code;
     std::fputs(app.help().c_str(), stderr);

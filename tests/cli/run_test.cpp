@@ -180,6 +180,9 @@ TEST_F(run, refuses_what_it_does_not_know) {
     const auto limit = run_command("run --limit 5X -- ls");
     EXPECT_EQ(limit.code, 2);
     expect_words(limit.err, {"--limit: \"5X\" is not valid"});
+    const auto misspelt = run_command("run --limt 5 -- ls -l");
+    EXPECT_EQ(misspelt.code, 2);
+    expect_words(misspelt.err, {"there is no option \"--limt\". Did you mean \"--limit\"?"});
     EXPECT_EQ(run_command("run --set passthrough -- ls").code, 2);
     const auto heap = run_command("run --heap jemaloc -- ls");
     EXPECT_EQ(heap.code, 2);

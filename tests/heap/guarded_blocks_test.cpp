@@ -64,6 +64,59 @@ TEST(guarded, mistakes_at_the_free_are_reported) {
     EXPECT_EQ(tested.live_count(), 0u);
 }
 
+TEST(guarded, writes_in_front_are_reported_at_the_free) {
+    const support::heard_reports heard;
+    guarded_blocks tested;
+    auto* const near = static_cast<unsigned char*>(tested.allocate(100, 16));
+    near[-1] = 0;
+    tested.deallocate(near);
+    EXPECT_NE(heard.last().find("memory in front of a heap block was overwritten"), std::string::npos) << heard.last();
+    auto* const far = static_cast<unsigned char*>(tested.allocate(100, 16));
+    *static_cast<unsigned char*>(tenure::pointer_at(tenure::align_down(tenure::address_of(far), 4096))) = 0;
+    tested.deallocate(far);
+    EXPECT_EQ(heard.count(report_kind::misuse), 2u) << "the first byte of the page";
+    auto* const whole = static_cast<unsigned char*>(tested.allocate(4096, 16));
+    std::memset(whole, 0, 4096);
+    tested.deallocate(whole);
+    EXPECT_EQ(heard.count(report_kind::misuse), 2u) << "nothing lies around it";
+}
+
+TEST(guarded, blocks_know_the_call_that_must_free_them) {
+    using tenure::detail::block_form;
+    const support::heard_reports heard;
+    guarded_blocks tested;
+    constexpr block_form forms[]{block_form::any, block_form::c, block_form::scalar_new, block_form::array_new};
+    for (const block_form from : forms) {
+        for (const block_form by : forms) {
+            const std::size_t before = heard.count(report_kind::misuse);
+            tested.deallocate(tested.allocate(100, 16, from), by);
+            const bool is_wrong = from != by && from != block_form::any && by != block_form::any;
+            EXPECT_EQ(heard.count(report_kind::misuse) - before, is_wrong ? 1u : 0u);
+        }
+    }
+    tested.deallocate(tested.allocate(100, 16, block_form::array_new), block_form::c);
+    EXPECT_NE(heard.last().find("allocated by new[] was freed by free"), std::string::npos) << heard.last();
+}
+
+TEST(guarded, the_form_reaches_the_blocks_of_the_process_heap) {
+    if (!tenure::checks::caller) GTEST_SKIP() << "no blocks are guarded in this build";
+    using tenure::detail::block_form;
+    const support::heard_reports heard;
+    const std::uint64_t before = tenure::option_value(tenure::option::heap_guard_sample);
+    tenure::set_option(tenure::option::heap_guard_sample, 1);
+    // The first sample of the thread was drawn before, with one in 5000.
+    const auto is_found = [&] { return heard.last().find("in the guarded block") != std::string::npos; };
+    for (int each = 0; each < 20'000 && !is_found(); ++each) {
+        void* const block = tenure::detail::process_allocate_slow(64, 16, tenure::detail::fill::none, block_form::c);
+        const bool is_at_end = tenure::address_of(block) % 4096 == 4096 - 64; // as guarded ones, and few others
+        tenure::detail::process_deallocate_as(block, is_at_end ? block_form::scalar_new : block_form::c,
+                                              tenure::detail::unknown_size);
+    }
+    tenure::set_option(tenure::option::heap_guard_sample, before);
+    EXPECT_NE(heard.last().find("allocated by malloc was freed by delete"), std::string::npos) << heard.last();
+    EXPECT_TRUE(is_found()) << heard.last();
+}
+
 class guarded_death : public testing::Test {
 protected:
     guarded_death() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }

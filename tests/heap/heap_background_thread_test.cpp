@@ -20,6 +20,7 @@
 #include <gtest/gtest.h>
 
 #include <tenure/base/no_alloc.hpp>
+#include <tenure/base/no_wait.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/platform/clock.hpp>
@@ -75,6 +76,22 @@ int in_child(Work&& work) {
     int status = 0;
     ::waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1000;
+}
+
+/// Frees 16 MB during a promise. Returns   0 if the thread was wanted, not started, and started by a later call.
+template<class Promise>
+int free_during() {
+    heap& process = heap::process();
+    std::vector<void*> blocks;
+    for (int each = 0; each < 400; ++each) blocks.push_back(process.allocate(40'000));
+    {
+        const Promise promise;
+        for (void* const block : blocks) process.deallocate(block);
+        if (tenure::detail::is_background_running()) return 1;
+        if (!tenure::detail::is_background_wanted()) return 2;
+    }
+    process.deallocate(process.allocate(40'000));
+    return tenure::detail::is_background_running() ? 0 : 3;
 }
 
 bool is_mostly_returned(const heap& tested, std::size_t peak) { return tested.usage().resident_bytes < peak / 4; }
@@ -137,7 +154,7 @@ TEST(heap_background, a_source_for_one_thread_is_left_to_its_callers) {
     EXPECT_EQ(source.strangers, 0);
 }
 
-TEST(heap_background, nothing_is_started_for_little_memory_or_without_the_option_or_under_a_promise) {
+TEST(heap_background, nothing_is_started_for_little_memory_or_without_the_option) {
     if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizers take no threads along into a fork";
     EXPECT_EQ(in_child([] {
                   heap& process = heap::process();
@@ -166,6 +183,13 @@ TEST(heap_background, nothing_is_started_for_little_memory_or_without_the_option
                   return tenure::detail::is_background_running() ? 1 : 0;
               }),
               0);
+}
+
+TEST(heap_background, nothing_is_started_under_a_promise) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizers take no threads along into a fork";
+    EXPECT_EQ(in_child([] { return free_during<tenure::no_alloc_scope>(); }), 0);
+    if (tenure::checks::caller) GTEST_SKIP() << "checked builds report a free in a no_wait_scope";
+    EXPECT_EQ(in_child([] { return free_during<tenure::no_wait_scope>(); }), 0);
 }
 
 TEST(heap_background, a_heap_may_be_destroyed_while_it_is_swept) {

@@ -38,6 +38,11 @@ bool report_any_fault(const platform::fault& what) noexcept {
     return false;
 }
 
+bool is_filled(std::uintptr_t begin, std::uintptr_t end) noexcept {
+    const auto* const bytes = static_cast<const unsigned char*>(pointer_at(begin));
+    return std::all_of(bytes, bytes + (end - begin), [](unsigned char each) { return each == guard_fill; });
+}
+
 std::size_t places_bytes(std::size_t one) noexcept {
     return align_up(guarded_blocks::place_count * one, platform::page_bytes());
 }
@@ -100,7 +105,7 @@ bool guarded_blocks::reserve() noexcept {
     return true;
 }
 
-void* guarded_blocks::allocate(std::size_t bytes, std::size_t alignment) noexcept {
+void* guarded_blocks::allocate(std::size_t bytes, std::size_t alignment, block_form form) noexcept {
     if (bytes == 0 || bytes > place_bytes || alignment > page) return nullptr;
     trace here;
     here.capture(); // before the lock: see call_trace
@@ -117,11 +122,13 @@ void* guarded_blocks::allocate(std::size_t bytes, std::size_t alignment) noexcep
     const std::uintptr_t block = align_down(end - bytes, alignment);
     const std::uintptr_t first_page = align_down(block, page);
     if (!platform::commit(pointer_at(first_page), end - first_page)) return nullptr;
+    std::memset(pointer_at(first_page), guard_fill, block - first_page);
     std::memset(pointer_at(block + bytes), guard_fill, end - block - bytes);
     platform::add_leak_root(pointer_at(first_page), end - first_page);
     oldest->block = block;
     oldest->bytes = bytes;
     oldest->is_live = true;
+    oldest->form = form;
     oldest->allocated = here;
     ++live_count_;
     live_bytes_ += bytes;
@@ -142,8 +149,9 @@ void guarded_blocks::release(place& freed, const trace& by) noexcept {
     live_bytes_ -= freed.bytes;
 }
 
-void guarded_blocks::deallocate(void* block) noexcept {
+void guarded_blocks::deallocate(void* block, block_form form) noexcept {
     const char* what = nullptr;
+    bool is_other_form = false;
     trace here;
     here.capture();
     place copy;
@@ -156,19 +164,26 @@ void guarded_blocks::deallocate(void* block) noexcept {
         } else if (address_of(block) != found.block) {
             what = "a pointer that is not the start of a block was freed";
         } else {
-            const auto* const bytes = static_cast<const unsigned char*>(block);
             const std::uintptr_t end = begin_of(static_cast<std::size_t>(&found - places_)) + place_bytes;
-            for (std::size_t at = found.bytes; at < end - found.block; ++at) {
-                if (bytes[at] != guard_fill) what = "memory past the end of a heap block was overwritten";
-            }
+            is_other_form = !matches(found.form, form);
+            if (!is_filled(align_down(found.block, page), found.block))
+                what = "memory in front of a heap block was overwritten";
+            if (!is_filled(found.block + found.bytes, end))
+                what = "memory past the end of a heap block was overwritten";
             release(found, here);
         }
     }
-    if (what == nullptr) return;
+    if (what == nullptr && !is_other_form) return;
     copy.allocated.write("tenure: a guarded block, allocated at\n");
     if (!copy.is_live) copy.freed.write("tenure: freed at\n");
     report_text text;
-    text.text(what).text(": ").address(block).text(", in the guarded block at ").address(pointer_at(copy.block));
+    if (what != nullptr) {
+        text.text(what);
+    } else {
+        text.text("a block that was allocated by ").text(name_of_allocation(copy.form));
+        text.text(" was freed by ").text(name_of_free(form));
+    }
+    text.text(": ").address(block).text(", in the guarded block at ").address(pointer_at(copy.block));
     text.text(" of ").number(copy.bytes).text(" bytes. Its stacks are printed above.");
     report(report_kind::misuse, text.view());
 }

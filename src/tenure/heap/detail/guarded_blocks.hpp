@@ -14,6 +14,7 @@
 #include <tenure/base/align.hpp>
 #include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/heap/detail/checked/block_states.hpp>
 #include <tenure/platform/fault.hpp>
 #include <tenure/platform/mutex.hpp>
 
@@ -23,8 +24,9 @@ namespace tenure::inline TENURE_ABI::detail {
 //
 //   | guard page | place: 64 KiB | guard page | place | ... | guard page |
 //
-// A block ends at the end of its place, as close as its alignment allows. A freed place is inaccessible as a whole.
-// Places are reused in the order in which they were freed.
+// A block ends at the end of its place, as close as its alignment allows. The rest of its pages, in front and behind,
+// is filled with guard_fill, and checked at the free. A freed place is inaccessible as a whole. Places are reused in
+// the order in which they were freed.
 
 /// Threads   any; one lock per call, and a range check for other blocks.
 class guarded_blocks {
@@ -40,10 +42,11 @@ public:
     /// Allocates a guarded block.
     /// Returns   nullptr if the block is too large, all places are in use, or memory is out: use an ordinary block
     ///           then.
-    [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
-    /// Frees a block. Reports a block that is already free, or an address that is not the start of a block.
+    [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment, block_form form = block_form::any) noexcept;
+    /// Frees a block. Reports a block that is already free, an address that is not the start of a block, writes around
+    /// the block, and a form that does not match.
     /// Requires  contains(block).
-    void deallocate(void* block) noexcept;
+    void deallocate(void* block, block_form form = block_form::any) noexcept;
 
     [[nodiscard]] bool contains(const void* pointer) const noexcept {
         const std::uintptr_t begin = begin_.load(memory_order::acquire);
@@ -76,6 +79,7 @@ private:
         std::size_t bytes;
         std::uint64_t freed_in_turn; ///< order of frees; zero: never used
         bool is_live;
+        block_form form;
         trace allocated, freed;
     };
 

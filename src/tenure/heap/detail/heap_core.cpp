@@ -142,7 +142,7 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
         }
         // Guarded blocks have OS pages of their own and carry no tag.
         const bool may_guard = cache != nullptr && cache->resting != nullptr;
-        void* const guarded = may_guard ? sample_guarded(*cache, asked, alignment, how) : nullptr;
+        void* const guarded = may_guard ? sample_guarded(*cache, asked, alignment, how, form) : nullptr;
         if (guarded != nullptr) return guarded;
         if (void* const fenced = allocate_fenced(cache, bytes, alignment, how); fenced != nullptr) return fenced;
         bytes = asked + guard_bytes;
@@ -240,7 +240,8 @@ void heap_core::deallocate_as(thread_cache* cache, void* block, [[maybe_unused]]
         if (fenced_.contains(block)) return deallocate_fenced(block);
     }
     if (origin() == block_origin::malloc && is_passthrough(block)) return deallocate_passthrough(block);
-    if (checks::caller && guarded_.contains(block)) return guarded_.deallocate(block);
+    if (checks::caller && guarded_.contains(block))
+        return guarded_.deallocate(block, has(mitigations_on(), mitigation::form) ? form : block_form::any);
     const std::uint8_t slice_number = slice_number_of(block);
     const std::uint8_t number = class_number_of(block, slice_number);
     if constexpr (checks::caller) {

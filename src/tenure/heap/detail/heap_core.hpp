@@ -184,8 +184,8 @@ private:
 
     // Checked builds only: heap_checked.cpp.
     [[nodiscard]] bool resize_checked(void* block, std::size_t bytes, std::uint8_t number) noexcept;
-    [[nodiscard]] void* sample_guarded(thread_cache& cache, std::size_t bytes, std::size_t alignment,
-                                       fill how) noexcept;
+    [[nodiscard]] void* sample_guarded(thread_cache& cache, std::size_t bytes, std::size_t alignment, fill how,
+                                       block_form form) noexcept;
     [[nodiscard]] void* set_canary(void* block, std::size_t bytes) noexcept;
     [[nodiscard]] std::size_t whole_bytes(const void* block, std::uint8_t number) const noexcept;
     [[nodiscard]] std::size_t checked_bytes(const void* block, std::uint8_t number) const noexcept;

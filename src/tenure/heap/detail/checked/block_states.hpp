@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
@@ -42,6 +43,19 @@ constexpr std::size_t first_checked_class = 2; ///< the smaller ones have no roo
 /// Whether a block of the first form may be freed by a call of the second.
 [[nodiscard]] constexpr bool matches(block_form allocated, block_form freed) noexcept {
     return allocated == freed || allocated == block_form::any || freed == block_form::any;
+}
+
+/// For reports: the call that allocates blocks of a form.
+[[nodiscard]] constexpr std::string_view name_of_allocation(block_form form) noexcept {
+    if (form == block_form::c) return "malloc";
+    if (form == block_form::scalar_new) return "new";
+    return form == block_form::array_new ? "new[]" : "allocate()";
+}
+/// For reports: the call that frees blocks of a form.
+[[nodiscard]] constexpr std::string_view name_of_free(block_form form) noexcept {
+    if (form == block_form::c) return "free";
+    if (form == block_form::scalar_new) return "delete";
+    return form == block_form::array_new ? "delete[]" : "deallocate()";
 }
 
 }

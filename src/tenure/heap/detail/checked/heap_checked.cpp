@@ -25,7 +25,8 @@ std::size_t heap_core::whole_bytes(const void* block, std::uint8_t number) const
     return number == large_class ? large_.usable_bytes(block) : huge_.asked_bytes(block);
 }
 
-void* heap_core::sample_guarded(thread_cache& cache, std::size_t bytes, std::size_t alignment, fill how) noexcept {
+void* heap_core::sample_guarded(thread_cache& cache, std::size_t bytes, std::size_t alignment, fill how,
+                                block_form form) noexcept {
     quarantine& resting = *cache.resting;
     if (resting.until_sample != 0) [[likely]] {
         --resting.until_sample;
@@ -34,7 +35,7 @@ void* heap_core::sample_guarded(thread_cache& cache, std::size_t bytes, std::siz
     resting.until_sample = resting.draw_sample_distance();
     if (!memory_.is_plentiful() || option_value(option::heap_guard_sample) == 0) return nullptr;
     if (memory_.limit_of_use().is_set()) return nullptr; // which does not count guarded blocks
-    void* const block = guarded_.allocate(bytes, std::max(alignment, default_alignment));
+    void* const block = guarded_.allocate(bytes, std::max(alignment, default_alignment), form);
     if (block != nullptr && how == fill::zero) std::memset(block, 0, bytes);
     return block;
 }
@@ -83,17 +84,6 @@ bool heap_core::check_block(const void* block, std::uint8_t number, std::string_
     return false;
 }
 
-namespace {
-
-[[nodiscard]] std::string_view name_of(block_form form, std::string_view any, std::string_view c,
-                                       std::string_view scalar, std::string_view array) noexcept {
-    if (form == block_form::c) return c;
-    if (form == block_form::scalar_new) return scalar;
-    return form == block_form::array_new ? array : any;
-}
-
-}
-
 TENURE_COLD void heap_core::report_unsound(const void* block, std::uint8_t number, block_finding found,
                                            std::string_view what_for, block_form form) const noexcept {
     constexpr std::string_view writer =
@@ -111,10 +101,10 @@ TENURE_COLD void heap_core::report_unsound(const void* block, std::uint8_t numbe
         text.text(": ").address(block).text(". Pass what allocate() returned, once; look for a second owner.");
     } else if (found == block_finding::other_form) {
         const block_form from = checked_.form(block, number);
-        text.text("a block that was allocated by ").text(name_of(from, "allocate()", "malloc", "new", "new[]"));
-        text.text(" was freed by ").text(name_of(form, "deallocate()", "free", "delete", "delete[]"));
+        text.text("a block that was allocated by ").text(name_of_allocation(from));
+        text.text(" was freed by ").text(name_of_free(form));
         text.text(": ").address(block).text(". Free it by ");
-        text.text(name_of(from, "deallocate()", "free", "delete", "delete[]")).text(".");
+        text.text(name_of_free(from)).text(".");
     } else if (found == block_finding::written_before) {
         text.text("memory in front of a heap block was overwritten: ").address(block).text(", when it was ");
         text.text(what_for).text(". Look for a write in front of this block, or past the end of the block before it; "

@@ -11,6 +11,7 @@
 #include <tenure/base/no_wait.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/heap/detail/heap_core.hpp>
+#include <tenure/heap/detail/purge/refusals.hpp>
 #include <tenure/heap/detail/purge/urgency.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/platform/background.hpp>
@@ -36,7 +37,7 @@ constinit platform::mutex at_work;
 constinit urgency urgent_rounds{}; // used by the thread alone: consecutive threads are joined
 
 // Written by the holder of background_state::running.
-constinit std::uint64_t refusals = 0;
+constinit refusals refused_starts{};
 constinit std::atomic<std::uint64_t> retry_at_ns{0};
 
 struct round {
@@ -104,6 +105,7 @@ void sweep_core(void* context, heap_core& core) noexcept {
 
 /// Sweeps until there is nothing left to do.
 void tend_heaps() noexcept {
+    refused_starts.forget(); // here, because the thread may end before its starter goes on
     std::uint64_t sleep_ns = first_sleep_ns();
     do {
         for (int idle = 0; idle < idle_sweeps;) {
@@ -115,13 +117,10 @@ void tend_heaps() noexcept {
     } while (!may_end());
 }
 
-/// The state after an attempt to start the thread.
+/// The state after an attempt to start the thread that failed.
 [[nodiscard]] background_state state_after(platform::background_start start) noexcept {
-    constexpr std::uint64_t first_ns = 1'000'000'000, most_doublings = 6, most_refusals = 100;
-    if (start != platform::background_start::refused || ++refusals == most_refusals)
-        return background_state::impossible;
-    const std::uint64_t wait_ns = first_ns << std::min(refusals - 1, most_doublings);
-    retry_at_ns.store(platform::coarse_ns() + wait_ns, std::memory_order_relaxed);
+    if (start != platform::background_start::refused) return background_state::impossible;
+    retry_at_ns.store(platform::coarse_ns() + refused_starts.next_wait_ns(), std::memory_order_relaxed);
     return background_state::refused;
 }
 

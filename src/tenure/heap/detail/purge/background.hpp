@@ -32,7 +32,8 @@ enum class background_state : std::uint8_t {
 };
 extern TENURE_API std::atomic<background_state> background;
 
-/// Whether the system, which has refused the thread, may be asked again: after a second, then at longer intervals.
+/// Whether the system, which has refused the thread, may be asked again: after a second, then at longer intervals, up
+/// to a minute.
 [[nodiscard]] TENURE_API TENURE_COLD bool may_retry_background() noexcept;
 
 [[nodiscard]] TENURE_LOCAL inline bool can_want_background() noexcept {
