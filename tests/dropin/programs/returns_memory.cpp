@@ -65,6 +65,7 @@ void* fill_a_cache(void* barrier) {
         for (void* const block : mine) std::free(block);
     }
     ::pthread_barrier_wait(static_cast<pthread_barrier_t*>(barrier));
+    ::usleep(1'500'000); // by now, the background thread has ended
     return nullptr;
 }
 
