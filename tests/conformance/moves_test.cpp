@@ -3,6 +3,7 @@
 
 #include <barrier>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <thread>
 #include <type_traits>
@@ -16,6 +17,7 @@
 #include <tenure/base/options.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/offset/offset_allocator.hpp>
+#include <tenure/pool/block_pool.hpp>
 #include <tenure/pool/pool.hpp>
 #include <tenure/pool/shared_pool.hpp>
 
@@ -96,6 +98,20 @@ TEST(moves, a_pool_goes_on_where_the_other_was_and_leaves_it_empty_and_usable) {
     }
     EXPECT_EQ(source.live_blocks(), 0u);
     EXPECT_EQ(monster::alive, 0);
+}
+
+TEST(moves, both_pools_keep_the_size_of_their_blocks) {
+    tenure::block_pool from(48);
+    void* const block = from.allocate();
+    tenure::block_pool to(std::move(from));
+    EXPECT_EQ(to.block_bytes(), 48u);
+    EXPECT_EQ(from.block_bytes(), 48u); // NOLINT(bugprone-use-after-move): its card says so
+    void* const other = from.allocate();
+    std::memset(block, 1, 48);
+    std::memset(other, 2, 48);
+    to.deallocate(block);
+    from.deallocate(other);
+    EXPECT_TRUE(to.valid() && from.valid());
 }
 
 TEST(moves, the_caches_of_a_shared_pool_and_of_a_heap_move_along) {
