@@ -155,10 +155,10 @@ public:
 private:
     /// Frees the slot unless its object was constructed.
     struct taken_slot {
-        detail::handle_slots& slots;
+        detail::handle_slots& from;
         std::size_t index;
         ~taken_slot() {
-            if (index != detail::handle_slots::no_slot) slots.give(index);
+            if (index != detail::handle_slots::no_slot) from.give(index);
         }
     };
 
