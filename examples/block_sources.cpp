@@ -3,6 +3,7 @@
 
 // Block sources provide an allocator's memory: a static buffer, counted requests, huge pages, or your own source.
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
@@ -14,15 +15,21 @@
 
 namespace {
 
+struct particle {
+    float position[3], velocity[3];
+    std::uint64_t color[5];
+};
+static_assert(sizeof(particle) == 64);
+
 /// Makes no system calls. When the buffer is full, construct() returns nullptr.
 bool from_a_static_buffer() {
     static unsigned char buffer[64 * 1024];
     tenure::static_buffer_source source(buffer, sizeof buffer);
-    tenure::pool<double> numbers(source);
+    tenure::pool<particle> particles(source);
     std::size_t made = 0;
-    while (made < 10'000 && numbers.construct(1.0) != nullptr) ++made;
-    std::printf("64 KiB held more than 3000 numbers of 8 bytes: %s\n", made > 3000 ? "yes" : "no");
-    return made > 3000;
+    while (made < 10'000 && particles.construct() != nullptr) ++made;
+    std::printf("64 KiB held more than 400 particles of 64 bytes: %s\n", made > 400 ? "yes" : "no");
+    return made > 400;
 }
 
 /// Counts the blocks an allocator requests from the system.

@@ -119,7 +119,9 @@ TEST(moves, the_caches_of_a_shared_pool_and_of_a_heap_move_along) {
     void* const block = from.allocate();
     from.deallocate(block); // into the cache of this thread
     tenure::shared_block_pool to(std::move(from));
-    EXPECT_EQ(to.allocate(), block);
+    void* const again = to.allocate();
+    // A malloc under passthrough chooses another block as it likes.
+    EXPECT_TRUE(again == block || tenure::passthrough_enabled(tenure::part::pool));
     EXPECT_EQ(from.allocate(), nullptr); // NOLINT(bugprone-use-after-move): its card says so
     EXPECT_EQ(from.size(), 0u);
     EXPECT_TRUE(from.valid());
@@ -127,7 +129,7 @@ TEST(moves, the_caches_of_a_shared_pool_and_of_a_heap_move_along) {
     from = std::move(to);
     EXPECT_TRUE(from.is_usable());
     EXPECT_EQ(from.size(), 1u);
-    from.deallocate(block);
+    from.deallocate(again);
 
     tenure::heap first({.name = "first"});
     void* const small = first.allocate(100);

@@ -3,7 +3,9 @@
 
 #include <tenure/lifetime/frame_memory.hpp>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <thread>
 #include <vector>
@@ -15,30 +17,42 @@
 namespace {
 
 TEST(frame_memory_threads, blocks_of_one_frame_never_overlap_while_frames_end) {
-    tenure::frame_memory memory(3, tenure::page_source::process(), 4096);
+    constexpr std::uint64_t frames = 3, nobody = UINT64_MAX;
+    constexpr std::size_t worker_count = 4, words = 24;
+    tenure::frame_memory memory(frames, tenure::page_source::process(), 4096);
     std::atomic<bool> is_over{false};
     std::atomic<int> torn{0};
+    // The frame of the block that a worker uses: frames do not go on past its end. Allocations are not held back.
+    std::array<std::atomic<std::uint64_t>, worker_count> used{};
+    for (auto& each : used) each.store(nobody);
     std::vector<std::thread> workers;
-    for (std::uint64_t number = 1; number <= 4; ++number) {
+    for (std::size_t number = 0; number < worker_count; ++number) {
         workers.emplace_back([&, number] {
             for (std::uint64_t round = 0; !is_over.load(std::memory_order_relaxed); ++round) {
                 const std::uint64_t frame = tenure::frame_clock::now();
-                constexpr std::size_t words = 24;
-                auto* const block = static_cast<std::uint64_t*>(memory.allocate(words * sizeof(std::uint64_t)));
+                auto* const block =
+                    static_cast<std::atomic<std::uint64_t>*>(memory.allocate(words * sizeof(std::uint64_t)));
                 if (block == nullptr) continue;
-                // Written and read only while it is certain to be valid: the frame in which it began still runs.
-                const std::uint64_t mark = number << 56 | round;
-                bool is_good = true;
-                for (std::size_t index = 0; index < words; ++index)
-                    reinterpret_cast<std::atomic<std::uint64_t>*>(block + index)->store(mark);
-                for (std::size_t index = 0; index < words; ++index)
-                    is_good &= reinterpret_cast<std::atomic<std::uint64_t>*>(block + index)->load() == mark;
-                if (!is_good && tenure::frame_clock::now() < frame + 3) torn.fetch_add(1);
+                used[number].store(frame);
+                // One step may be under way that did not see this block.
+                if (tenure::frame_clock::now() < frame + frames - 1) {
+                    const std::uint64_t mark = (number + 1) << 56 | round;
+                    bool is_good = true;
+                    for (std::size_t index = 0; index < words; ++index) block[index].store(mark);
+                    for (std::size_t index = 0; index < words; ++index) is_good &= block[index].load() == mark;
+                    if (!is_good) torn.fetch_add(1);
+                }
+                used[number].store(nobody);
             }
         });
     }
     for (int frame = 0; frame < 300; ++frame) {
-        std::this_thread::yield();
+        const std::uint64_t next = tenure::frame_clock::now() + 1;
+        for (const auto& each : used) {
+            // A worker that is behind already does not write.
+            for (std::uint64_t at = each.load(); at != nobody && next == at + frames; at = each.load())
+                std::this_thread::yield();
+        }
         tenure::next_frame();
     }
     is_over.store(true);
