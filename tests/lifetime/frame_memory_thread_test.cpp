@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <thread>
@@ -54,6 +55,7 @@ TEST(frame_memory_threads, blocks_of_one_frame_never_overlap_while_frames_end) {
                 std::this_thread::yield();
         }
         tenure::next_frame();
+        std::this_thread::sleep_for(std::chrono::microseconds{500}); // the workers allocate in each frame
     }
     is_over.store(true);
     for (std::thread& each : workers) each.join();
