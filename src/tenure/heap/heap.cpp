@@ -166,8 +166,8 @@ struct heap_events {
 
 constinit heap_events::home heap_events::home_of_process{};
 
-constexpr heap::heap(registered_heap& of_process) noexcept
-    : slot_{process_index, 0}, segment_bytes_(detail::max_segment_bytes), home_(&of_process) {}
+constexpr heap::heap(registered_heap& its_home) noexcept
+    : slot_{process_index, 0}, segment_bytes_(detail::max_segment_bytes), home_(&its_home) {}
 
 union heap::process_heap {
     constexpr process_heap() noexcept : value(heap_events::home_of_process.value) {}
