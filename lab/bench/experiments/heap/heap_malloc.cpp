@@ -6,12 +6,14 @@
 
 #include <array>
 #include <cstdlib>
+#include <string_view>
 
 #include "bench/experiments/fragmentation/fragmentation_workload.hpp"
 #include "bench/experiments/heap/heap_workload.hpp"
 #include "bench/experiments/large/large_workload.hpp"
 #include "bench/experiments/latency/latency_workload.hpp"
 #include "bench/harness/mallocs/malloc_calls.hpp"
+#include "bench/harness/mallocs/malloc_peers.hpp"
 
 namespace tenure::lab {
 
@@ -28,10 +30,21 @@ struct process_malloc {
     }
 };
 
-constexpr std::array<contestant, 1> in_heap{{
+// What returning memory in the background costs: the drop-in once more, without its background thread.
+constexpr std::array<std::string_view, 1> no_background{"TENURE_HEAP_BACKGROUND=0"};
+
+constexpr std::array<contestant, 2> in_heap{{
     {.how = route::process_malloc,
      .role = contestant_role::peer,
      .parts = heap_part::all,
+     .run = run_heap<process_malloc>},
+    {.name = "Tenure drop-in, no background thread",
+     .how = route::process_malloc,
+     .role = contestant_role::reference,
+     .peer = own_malloc_name,
+     .note = "TENURE_HEAP_BACKGROUND=0: the difference to the row above is what returning memory costs",
+     .parts = heap_part::all,
+     .environment = no_background,
      .run = run_heap<process_malloc>},
 }};
 constexpr std::array<contestant, 1> in_large{{
