@@ -38,7 +38,7 @@ constexpr std::array<contestant, 2> in_heap{{
      .role = contestant_role::peer,
      .parts = heap_part::all,
      .run = run_heap<process_malloc>},
-    {.name = "Tenure drop-in, no background thread",
+    {.name = "tenure without background thread",
      .how = route::process_malloc,
      .role = contestant_role::reference,
      .peer = own_malloc_name,
