@@ -34,6 +34,10 @@ void write_stack(void* const* frames, std::size_t count) noexcept;
 /// Cost      microseconds; takes the loader's lock.
 [[nodiscard]] const tenure_observer_table* process_observer() noexcept;
 
+/// Reports, once, that another copy of the library is in the process: a plug-in has linked one of its own. The drop-in
+/// is not one of these copies. Cost      microseconds; takes the loader's lock.
+void report_other_copies() noexcept;
+
 /// Whether the process environment exists yet. A drop-in malloc is called before it does.
 [[nodiscard]] bool has_environment() noexcept;
 

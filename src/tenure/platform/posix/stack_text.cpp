@@ -176,12 +176,9 @@ void write_stack(void* const* frames, std::size_t count) noexcept {
     if (own == count) own = 0; // a thread of ours
     std::size_t number = 0;
     for (std::size_t index = own; index < count; ++index) {
-        if (frame_lines::exist()) {
-            write_lines(frames[index], number);
-            continue;
-        }
         reader.look(frames[index]);
-        write_frame(frames[index], number++, reader);
+        if (reader.function() == "main") count = index + 1; // its callers tell nothing
+        frame_lines::exist() ? write_lines(frames[index], number) : write_frame(frames[index], number++, reader);
     }
     if (!frame_lines::exist()) write_commands(frames + own, count - own, reader);
 }
