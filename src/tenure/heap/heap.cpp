@@ -194,6 +194,7 @@ constexpr platform::own_thread own_thread_of_heaps{&platform::phase_of_backgroun
                                                    &detail::go_on_in_background, &detail::forget_background};
 __attribute__((constructor(101))) void register_fork_handlers() noexcept {
     heap_events::register_fork_handlers();
+    detail::enlist_process_heap();
     platform::set_own_thread(own_thread_of_heaps);
     if constexpr (checks::caller) platform::call_first_in_child(&heap_events::reorder_in_child);
 }

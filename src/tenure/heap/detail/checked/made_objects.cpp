@@ -72,7 +72,7 @@ void list_process_heap(held_list& to) noexcept {
         bytes -= std::min(bytes, found.live_bytes);
     }
     to.add({"process heap, no owner", {}, count, bytes});
-    if (made.count.load(std::memory_order_relaxed) == 0) return;
+    if (!checks::caller || made.count.load(std::memory_order_relaxed) == 0) return;
     const platform::lock_guard lock(made.mutex);
     made.table.for_each([&](const made_object& each) {
         to.add_detail({"make: ", type_in(each.type), 1, each.bytes, each.frames, frames_of(each)});
@@ -80,9 +80,10 @@ void list_process_heap(held_list& to) noexcept {
 }
 
 constinit leak_lister lister{&list_process_heap};
-__attribute__((constructor(101))) void enlist_process_heap() noexcept { lister.enlist(); }
 
 }
+
+void enlist_process_heap() noexcept { lister.enlist(); }
 
 void note_made(const void* object, const char* type, std::size_t bytes) noexcept {
     if (option_value(option::leak_check) == 0) return;

@@ -3,7 +3,8 @@
 #pragma once
 
 /// \file
-/// In checked builds: the types of objects that make() created, and who called it, for the report at the end.
+/// The process heap in the report at the end of the program. Checked builds note the types of objects that make()
+/// created, and who called it.
 
 #include <cstddef>
 
@@ -14,6 +15,9 @@ namespace tenure::inline TENURE_ABI::detail {
 /// Notes an object of the process heap, if option leak_check is on; its type is a text of signature_of().
 /// Cost      a stack of a few frames, a microsecond; takes a lock.
 TENURE_API TENURE_COLD void note_made(const void* object, const char* type, std::size_t bytes) noexcept;
+
+/// Makes the process heap part of that report. Called once, when the library is loaded.
+void enlist_process_heap() noexcept;
 
 /// The block is freed. Cost      a load if no object is noted.
 void forget_made(const void* block) noexcept;
