@@ -12,6 +12,7 @@
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/no_wait.hpp>
 #include <tenure/base/options.hpp>
+#include <tenure/engine/leak_check.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
@@ -146,6 +147,12 @@ affinity_group::affinity_group(std::string_view name, affinity_options options, 
         });
         fork_.enlist();
     }
+    detail::add_holder(this, [](const void* holder, const char*, detail::held_list& to) noexcept {
+        const auto& held = *static_cast<const affinity_group*>(holder);
+        if (held.mutex_.is_mine()) return; // a signal handler ends the program
+        const allocator_stats all = held.stats();
+        to.add({"affinity group ", held.name_, all.live_count, all.live_bytes});
+    });
 }
 
 affinity_group::affinity_group(affinity_group&& other) noexcept
@@ -195,6 +202,7 @@ void affinity_group::exchange(affinity_group& other) noexcept {
 
 affinity_group::~affinity_group() {
     if constexpr (checks::structures) check_invariant(valid(), "affinity_group", this);
+    detail::remove_holder(this);
     if (is_shared_) {
         fork_.delist();
         platform::unregister_slot(slot_);

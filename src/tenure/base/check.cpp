@@ -5,6 +5,8 @@
 
 namespace tenure::inline TENURE_ABI {
 
+int check_level() noexcept { return checks::level; }
+
 void report_misuse(std::string_view what, const void* pointer, std::string_view advice) noexcept {
     report_text text;
     text.text(what);

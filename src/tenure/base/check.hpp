@@ -10,6 +10,10 @@
 
 namespace tenure::inline TENURE_ABI {
 
+/// The check level that the library was built with: 0 none, 1 the caller's mistakes, 2 the library's invariants, 3
+/// whole structures. A program links one level; a plug-in with a copy of its own may have another.
+[[nodiscard]] TENURE_API int check_level() noexcept;
+
 /// Reports a mistake of the caller: what happened, the pointer concerned (nullptr: none), and what to do.
 /// Returns   only if an installed report handler returns.
 TENURE_API TENURE_COLD void report_misuse(std::string_view what, const void* pointer, std::string_view advice) noexcept;

@@ -12,8 +12,11 @@
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/no_wait.hpp>
 #include <tenure/base/options.hpp>
+#include <tenure/base/report.hpp>
+#include <tenure/engine/leak_check.hpp>
 #include <tenure/engine/tail_guard.hpp>
 #include <tenure/platform/sanitizer.hpp>
+#include <tenure/pool/detail/pool_leaks.hpp>
 #include <utility>
 
 namespace tenure::inline TENURE_ABI {
@@ -81,6 +84,21 @@ block_pool::block_pool(std::size_t bytes, std::size_t alignment, std::size_t seg
         }
         layout_ = choose_layout(stride, alignment, wanted_segment_bytes_);
     }
+    detail::add_holder(this, &list_held);
+}
+
+void block_pool::list_held(const void* holder, const char* type, detail::held_list& to) noexcept {
+    const auto& held = *static_cast<const block_pool*>(holder);
+    const std::size_t count = held.size();
+    detail::add_pool(to, "pool of ", held.block_bytes(), type, count);
+}
+
+void detail::add_pool(held_list& to, std::string_view part, std::size_t block_bytes, const char* type,
+                      std::size_t count) noexcept {
+    if (type != nullptr) return to.add({part, type_in(type), count, count * block_bytes});
+    report_text text;
+    text.number(block_bytes).text("-byte blocks");
+    to.add({part, text.view(), count, count * block_bytes});
 }
 
 block_pool::block_pool(block_pool&& other) noexcept
@@ -96,6 +114,7 @@ block_pool::block_pool(block_pool&& other) noexcept
         for (segment* each = first_; each != nullptr; each = each->next)
             each->canary ^= address_of(this) ^ address_of(&other);
     }
+    detail::share_holder(&other, this);
     // The other pool forgets its segments.
     const bool was_possible = layout_.stride_bytes != 0;
     ::new (&other) block_pool(was_possible ? block_bytes() : 0, alignment_, wanted_segment_bytes_, source_);
@@ -110,6 +129,7 @@ block_pool& block_pool::operator=(block_pool&& other) noexcept {
 block_pool::~block_pool() {
     if constexpr (checks::structures) check_invariant(valid(), "block_pool", this);
     if constexpr (checks::caller) check_living();
+    detail::remove_holder(this);
     passthrough_blocks_.free_all();
     while (first_ != nullptr) {
         segment* const released = first_;
