@@ -9,6 +9,9 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
+constinit const sole_use one_thread_in_slots{
+    "handle_pool", "A handle_pool serves one thread at a time: hold a lock during every construct() and destroy()."};
+
 bool handle_slots::grow() noexcept {
     if (end_ == max_count_ || max_count_ > max_slots || max_count_ > max_object_bytes / stride_) return false;
     const std::size_t max_groups = words_for(max_count_);
@@ -37,6 +40,8 @@ void handle_slots::forbid(std::size_t index) noexcept {
 }
 
 std::size_t handle_slots::trim() noexcept {
+    const sole_call call(user_, one_thread_in_slots, this);
+    if (!call) return 0;
     std::size_t bytes = 0;
     std::size_t dead_from = 0;
     for (std::size_t live = next_live(0);; live = next_live(live + 1)) {

@@ -13,6 +13,7 @@
 #include <tenure/base/bits.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/engine/growing_range.hpp>
+#include <tenure/engine/sole_user.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -28,6 +29,9 @@ struct slot_group {
     bit_word free; ///< was live before, and may be taken
     std::uint32_t generations[bits_per_word];
 };
+
+/// What a report of two threads in one handle_pool says.
+extern TENURE_API const sole_use one_thread_in_slots;
 
 class handle_slots {
 public:
@@ -48,6 +52,8 @@ public:
 
     /// Takes the free slot with the lowest index. Returns   no_slot when full or out of memory.
     [[nodiscard]] std::size_t take() noexcept {
+        const sole_call call(user_, one_thread_in_slots, this);
+        if (!call) return no_slot;
         std::size_t index = end_;
         if (free_count_ != 0) {
             index = take_free();
@@ -66,6 +72,8 @@ public:
 
     /// Gives a live slot back.
     void give(std::size_t index) noexcept {
+        const sole_call call(user_, one_thread_in_slots, this);
+        if (!call) return;
         slot_group& group = groups_[index / bits_per_word];
         group.live &= ~bit_at(index);
         --live_count_;
@@ -165,6 +173,7 @@ private:
     std::size_t alignment_;
     std::size_t max_count_;
     growing_range records_;
+    [[no_unique_address]] sole_user user_;
 };
 
 }
