@@ -255,6 +255,7 @@ void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) no
     [[maybe_unused]] const detail::caller_allocation allocation("of an affinity group", bytes);
     const detail::sole_call call(user_, one_thread, this, is_shared_);
     if (!call) return nullptr;
+    check_alignment("An affinity group", alignment);
     if (!is_power_of_two(alignment) || bytes > tenure::max_object_bytes - alignment || is_invalid_) return nullptr;
     const std::size_t whole_alignment = std::max(alignment, options_.alignment);
     if (functions_.allocate != nullptr) {

@@ -35,6 +35,10 @@ namespace {
 constexpr std::uint32_t first_slots = 1024; // 32 KiB of address space, touched as they are used
 constexpr detail::sole_use one_thread{
     "offset_allocator", "An offset_allocator serves one thread at a time: hold a lock during every call."};
+TENURE_COLD void report_capacity(std::string_view call, std::uint64_t capacity) noexcept {
+    report_argument(call, "capacity", capacity, "The largest capacity is max_capacity, 2^62 units.");
+}
+
 constexpr std::uint32_t max_slots = (UINT32_MAX >> 1) - 1;
 
 }
@@ -42,6 +46,7 @@ constexpr std::uint32_t max_slots = (UINT32_MAX >> 1) - 1;
 offset_allocator::offset_allocator(std::uint64_t capacity, block_source& source) noexcept
     : capacity_(capacity <= max_capacity ? capacity : 0), collected_frame_(frame_clock::now()), source_(source) {
     std::fill(std::begin(waiting_of_), std::end(waiting_of_), none);
+    if (checks::caller && capacity > max_capacity) report_capacity("The constructor of offset_allocator", capacity);
 }
 
 offset_allocator::offset_allocator(offset_allocator&& other) noexcept
@@ -313,7 +318,11 @@ offset_range offset_allocator::allocate(std::uint64_t size, std::uint64_t alignm
     const detail::sole_call call(user_, one_thread, this);
     if (!call) return {};
     if (size == 0) size = 1;
-    if (alignment == 0 || (alignment & (alignment - 1)) != 0 || size > capacity_) return {};
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0) {
+        if constexpr (checks::caller) report_alignment("An offset_allocator", alignment);
+        return {};
+    }
+    if (size > capacity_) return {};
     if (waiting_count_ != 0 && frame_clock::now() != collected_frame_) collect_due();
     std::uint32_t found = find(size, alignment);
     if (found == none && (found = find_late(size, alignment)) == none) return {};
@@ -495,7 +504,16 @@ std::size_t offset_allocator::collect_due() noexcept {
 bool offset_allocator::grow(std::uint64_t capacity) noexcept {
     const detail::sole_call call(user_, one_thread, this);
     if (!call) return false;
-    if (capacity < capacity_ || capacity > max_capacity) return false;
+    if (capacity < capacity_ || capacity > max_capacity) {
+        if constexpr (checks::caller) {
+            if (capacity > max_capacity)
+                report_capacity("offset_allocator::grow", capacity);
+            else
+                report_argument("offset_allocator::grow", "capacity", capacity,
+                                "That is less than the present capacity: call shrink().");
+        }
+        return false;
+    }
     if (first_ != none && capacity != capacity_) {
         settle();
         const std::uint64_t end = at(last_).end();
@@ -520,7 +538,12 @@ bool offset_allocator::grow(std::uint64_t capacity) noexcept {
 bool offset_allocator::shrink(std::uint64_t capacity) noexcept {
     const detail::sole_call call(user_, one_thread, this);
     if (!call) return false;
-    if (capacity > capacity_) return false;
+    if (capacity > capacity_) {
+        if constexpr (checks::caller)
+            report_argument("offset_allocator::shrink", "capacity", capacity,
+                            "That is more than the present capacity: call grow().");
+        return false;
+    }
     collect_due();
     if (first_ != none && capacity != capacity_) {
         settle();

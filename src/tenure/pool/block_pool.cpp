@@ -82,7 +82,29 @@ block_pool::block_pool(std::size_t bytes, std::size_t alignment, std::size_t seg
             stride += guard_bytes_;
         }
         layout_ = choose_layout(stride, alignment, wanted_segment_bytes_);
+    } else if constexpr (checks::caller) {
+        report_impossible(bytes, alignment);
     }
+}
+
+void block_pool::report_impossible(std::size_t bytes, std::size_t alignment) noexcept {
+    const bool is_size = bytes == 0 || bytes > max_block_bytes;
+    if (!is_size && !is_power_of_two(alignment)) return report_alignment("A pool", alignment);
+    report_argument("The constructor of a pool", is_size ? "bytes" : "alignment", is_size ? bytes : alignment,
+                    "A block has 1 to 268435456 bytes, and an alignment of at most as many.");
+}
+
+void block_pool::report_misfit(std::size_t bytes, std::size_t alignment) const noexcept {
+    detail::report_misfit_in_pool(this, {bytes, alignment}, {block_bytes(), alignment_});
+}
+
+void detail::report_misfit_in_pool(const void* pool, pool_block_form asked, pool_block_form has) noexcept {
+    report_text text;
+    text.text("a pool of blocks of ").number(has.bytes).text(" bytes, aligned to ").number(has.alignment);
+    text.text(", was asked for ").number(asked.bytes).text(" bytes, aligned to ").number(asked.alignment).text(": ");
+    text.address(pool).text(". Create the pool for the largest block. A build without checks returns nullptr, as if it "
+                            "were out of memory.");
+    report(report_kind::misuse, text.view());
 }
 
 block_pool::block_pool(block_pool&& other) noexcept

@@ -39,6 +39,13 @@ namespace tenure::inline TENURE_ABI {
 
 namespace detail {
 class shared_pool_core;
+
+struct pool_block_form {
+    std::size_t bytes, alignment;
+};
+/// Reports a request for a block that a pool's blocks are too small for, or not aligned enough.
+TENURE_API TENURE_COLD void report_misfit_in_pool(const void* pool, pool_block_form asked,
+                                                  pool_block_form has) noexcept;
 }
 
 class TENURE_API block_pool {
@@ -49,7 +56,7 @@ public:
 
     /// Acquires nothing from the source until the first allocation.
     /// Requires  `source` outlives the pool. If `bytes` is not 1 to max_block_bytes, or `alignment` is no power of two,
-    ///           every allocation fails.
+    ///           every allocation fails; checked builds report it.
     [[nodiscard]] explicit block_pool(std::size_t bytes, std::size_t alignment = default_alignment,
                                       block_source& source = page_source::process()) noexcept
         : block_pool(bytes, alignment, default_segment_bytes, source) {}
@@ -72,7 +79,10 @@ public:
 
     /// The allocator concept's form. Returns nullptr when a block would be too small or not aligned enough.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
-        return bytes <= block_bytes() && alignment <= alignment_ ? allocate() : nullptr;
+        if (bytes <= block_bytes() && alignment <= alignment_) [[likely]]
+            return allocate();
+        if constexpr (checks::caller) report_misfit(bytes, alignment);
+        return nullptr;
     }
     void deallocate(void* block, std::size_t, std::size_t) noexcept { deallocate(block); }
 
@@ -126,6 +136,8 @@ private:
 
     [[nodiscard]] void* allocate_strided(std::size_t stride) noexcept;
     [[nodiscard]] void* allocate_slow() noexcept;
+    TENURE_COLD static void report_impossible(std::size_t bytes, std::size_t alignment) noexcept;
+    TENURE_COLD void report_misfit(std::size_t bytes, std::size_t alignment) const noexcept;
     void deallocate_slow(std::uintptr_t before, void* block) noexcept;
     void deallocate_passthrough(void* block) noexcept;
     void deallocate_checked(void* block) noexcept;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include <tenure/base/check.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
@@ -82,6 +83,10 @@ void handle_slots::swap(handle_slots& other) noexcept {
     std::swap(alignment_, other.alignment_);
     std::swap(max_count_, other.max_count_);
     std::swap(records_, other.records_);
+}
+
+void handle_slots::report_count(std::size_t max_count) noexcept {
+    report_argument("The constructor of handle_pool", "max_count", max_count, "A pool has at most 2^32 objects.");
 }
 
 }

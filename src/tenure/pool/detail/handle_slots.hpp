@@ -40,7 +40,9 @@ public:
 
     /// `stride` is a multiple of `alignment`. `max_count` is at most max_slots; a larger one refuses every take.
     handle_slots(std::size_t stride, std::size_t alignment, std::size_t max_count) noexcept
-        : stride_(stride), alignment_(alignment), max_count_(max_count) {}
+        : stride_(stride), alignment_(alignment), max_count_(max_count) {
+        if (checks::caller && max_count > max_slots) report_count(max_count);
+    }
     /// The other one is empty afterwards.
     handle_slots(handle_slots&& other) noexcept : handle_slots(other.stride_, other.alignment_, other.max_count_) {
         swap(other);
@@ -156,6 +158,7 @@ private:
         --free_count_;
         return at * bits_per_word + bit;
     }
+    TENURE_API TENURE_COLD static void report_count(std::size_t max_count) noexcept;
     [[nodiscard]] TENURE_API bool grow() noexcept;
     TENURE_API void admit(std::size_t index) noexcept;
     TENURE_API void forbid(std::size_t index) noexcept;
