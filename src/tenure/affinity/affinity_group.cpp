@@ -406,7 +406,9 @@ void affinity_group::deallocate_checked(void* object, std::size_t bytes) noexcep
     const bool is_granule = object >= bits_.begin_of(page) && is_aligned(object, bits_.granule_bytes());
     if (is_granule && (!page.is_used() || bits_.is_free(object)))
         return note("an object of an affinity group was freed twice, or never allocated",
-                    "Look for a second owner of this object.");
+                    is_shared_
+                        ? "Look for a second owner of this object."
+                        : "Look for a second owner of this object, and for two threads in a group of one thread.");
     if (!is_granule || !bits_.is_start(object))
         return note("a pointer that is not the start of an object was freed to an affinity group");
     if (bytes == unknown_bytes && options_.sizes == size_on_free::required)

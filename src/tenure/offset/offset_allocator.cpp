@@ -504,16 +504,7 @@ std::size_t offset_allocator::collect_due() noexcept {
 bool offset_allocator::grow(std::uint64_t capacity) noexcept {
     const detail::sole_call call(user_, one_thread, this);
     if (!call) return false;
-    if (capacity < capacity_ || capacity > max_capacity) {
-        if constexpr (checks::caller) {
-            if (capacity > max_capacity)
-                report_capacity("offset_allocator::grow", capacity);
-            else
-                report_argument("offset_allocator::grow", "capacity", capacity,
-                                "That is less than the present capacity: call shrink().");
-        }
-        return false;
-    }
+    if (capacity < capacity_ || capacity > max_capacity) return false;
     if (first_ != none && capacity != capacity_) {
         settle();
         const std::uint64_t end = at(last_).end();
@@ -538,12 +529,7 @@ bool offset_allocator::grow(std::uint64_t capacity) noexcept {
 bool offset_allocator::shrink(std::uint64_t capacity) noexcept {
     const detail::sole_call call(user_, one_thread, this);
     if (!call) return false;
-    if (capacity > capacity_) {
-        if constexpr (checks::caller)
-            report_argument("offset_allocator::shrink", "capacity", capacity,
-                            "That is more than the present capacity: call grow().");
-        return false;
-    }
+    if (capacity > capacity_) return false;
     collect_due();
     if (first_ != none && capacity != capacity_) {
         settle();

@@ -94,19 +94,6 @@ void block_pool::report_impossible(std::size_t bytes, std::size_t alignment) noe
                     "A block has 1 to 268435456 bytes, and an alignment of at most as many.");
 }
 
-void block_pool::report_misfit(std::size_t bytes, std::size_t alignment) const noexcept {
-    detail::report_misfit_in_pool(this, {bytes, alignment}, {block_bytes(), alignment_});
-}
-
-void detail::report_misfit_in_pool(const void* pool, pool_block_form asked, pool_block_form has) noexcept {
-    report_text text;
-    text.text("a pool of blocks of ").number(has.bytes).text(" bytes, aligned to ").number(has.alignment);
-    text.text(", was asked for ").number(asked.bytes).text(" bytes, aligned to ").number(asked.alignment).text(": ");
-    text.address(pool).text(". Create the pool for the largest block. A build without checks returns nullptr, as if it "
-                            "were out of memory.");
-    report(report_kind::misuse, text.view());
-}
-
 block_pool::block_pool(block_pool&& other) noexcept
     : last_freed_(other.last_freed_), run_begin_(other.run_begin_), run_end_(other.run_end_),
       word_(other.word_ == &other.no_word_ ? &no_word_ : other.word_), word_begin_(other.word_begin_),

@@ -39,13 +39,6 @@ namespace tenure::inline TENURE_ABI {
 
 namespace detail {
 class shared_pool_core;
-
-struct pool_block_form {
-    std::size_t bytes, alignment;
-};
-/// Reports a request for a block that a pool's blocks are too small for, or not aligned enough.
-TENURE_API TENURE_COLD void report_misfit_in_pool(const void* pool, pool_block_form asked,
-                                                  pool_block_form has) noexcept;
 }
 
 class TENURE_API block_pool {
@@ -79,10 +72,7 @@ public:
 
     /// The allocator concept's form. Returns nullptr when a block would be too small or not aligned enough.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
-        if (bytes <= block_bytes() && alignment <= alignment_) [[likely]]
-            return allocate();
-        if constexpr (checks::caller) report_misfit(bytes, alignment);
-        return nullptr;
+        return bytes <= block_bytes() && alignment <= alignment_ ? allocate() : nullptr;
     }
     void deallocate(void* block, std::size_t, std::size_t) noexcept { deallocate(block); }
 
@@ -137,7 +127,6 @@ private:
     [[nodiscard]] void* allocate_strided(std::size_t stride) noexcept;
     [[nodiscard]] void* allocate_slow() noexcept;
     TENURE_COLD static void report_impossible(std::size_t bytes, std::size_t alignment) noexcept;
-    TENURE_COLD void report_misfit(std::size_t bytes, std::size_t alignment) const noexcept;
     void deallocate_slow(std::uintptr_t before, void* block) noexcept;
     void deallocate_passthrough(void* block) noexcept;
     void deallocate_checked(void* block) noexcept;

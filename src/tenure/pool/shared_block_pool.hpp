@@ -60,11 +60,7 @@ public:
     TENURE_LOCAL void deallocate(void* block) noexcept;
 
     [[nodiscard]] TENURE_LOCAL void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
-        if (bytes <= block_bytes_ && alignment <= alignment_) [[likely]]
-            return allocate();
-        if constexpr (checks::caller)
-            detail::report_misfit_in_pool(this, {bytes, alignment}, {block_bytes_, alignment_});
-        return nullptr;
+        return bytes <= block_bytes_ && alignment <= alignment_ ? allocate() : nullptr;
     }
     TENURE_LOCAL void deallocate(void* block, std::size_t, std::size_t) noexcept { deallocate(block); }
 
