@@ -21,9 +21,9 @@
 ///                unused. page_layout::by_size rounds a size just below a multiple of a cache line up to it, and sets
 ///                aside up to seven more pages for a size that uses one: resident memory only with huge pages.
 ///                The group object has 11 KiB, and so has the memory of each thread that uses a shared group.
-/// Threads        one at a time (checked builds report calls that overlap); with sharing::any_thread any number, and a
-/// call takes a lock only when the thread's
+/// Threads        one at a time; with sharing::any_thread any number, and a call takes a lock only when the thread's
 ///                own memory does not suffice. The functions below state exceptions.
+///                Checked builds report calls that overlap.
 /// Fork           usable in the child. Without sharing::any_thread, no other thread may be using the group during the
 ///                fork. With it, the child may lose one object for each other thread that was allocating or freeing
 ///                during the fork, and size() may be off by as many.

@@ -13,9 +13,9 @@
 ///                number): those in the size's own bin, and those in larger bins, which may lack only the alignment.
 /// Overhead       32 bytes per range, allocated or free, and 5 more per free range; none in the managed memory. Sizes
 ///                are not rounded. A free range that is smaller than every request so far has no record.
-/// Threads        one at a time; checked builds report calls that overlap. Const functions write nothing: several
-/// threads may call them while none calls any
+/// Threads        one at a time. Const functions write nothing: several threads may call them while none calls any
 ///                other.
+///                Checked builds report calls that overlap.
 /// Fork           usable in the child, unless another thread was using it at the fork.
 /// When full      returns an empty range and changes nothing. This happens only if no free range has the size and
 ///                alignment, or if there is no memory for a record.

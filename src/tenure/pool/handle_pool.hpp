@@ -14,10 +14,11 @@
 /// Cost           construct and destroy O(1) plus the constructor and destructor; a construction may read a bit per
 ///                4096 slots. get O(1): two compares and one load. A traversal reads a bit per slot.
 /// Overhead       4.25 bytes per slot, apart from the objects; a handle is 8 bytes.
-/// Threads        one thread at a time; checked builds report calls that overlap. Others may call get() while none
-/// constructs, destroys or moves the pool. Fork           usable in the child, unless another thread was using it at
-/// the time of the fork. When full      at `max_count` objects, or out of memory, construct returns a null handle and
-/// changes nothing. Example        examples/handle_pool.cpp
+/// Threads        one thread at a time. Others may call get() while none constructs, destroys or moves the pool.
+///                Checked builds report calls that overlap.
+/// Fork           usable in the child, unless another thread was using it at the time of the fork.
+/// When full      at `max_count` objects, or out of memory, construct returns a null handle and changes nothing.
+/// Example        examples/handle_pool.cpp
 ///
 /// A construction takes the free slot with the lowest address, so objects stay close together, and a traversal visits
 /// them in the order of addresses. A slot is used for 2^31 objects; then it stays empty, so no handle becomes valid
