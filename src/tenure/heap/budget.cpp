@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include <tenure/base/check.hpp>
 #include <tenure/heap/heap.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -34,7 +35,11 @@ bool tell(tag_budget& of, budget_event event) noexcept {
 }
 
 bool set_budget(tag owner, const budget& limits) noexcept {
-    if (owner.id() == 0 || owner.id() >= detail::max_tags) return false;
+    if (owner.id() == 0 || owner.id() >= detail::max_tags) {
+        if constexpr (checks::caller)
+            report_argument("set_budget", "the id of the tag", owner.id(), "A budget is for a tag with a name.");
+        return false;
+    }
     tag_budget& of = budgets[owner.id()];
     of.is_set.store(false, std::memory_order_relaxed);
     of.limit_bytes.store(limits.limit_bytes, std::memory_order_relaxed);
