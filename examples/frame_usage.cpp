@@ -42,9 +42,10 @@ private:
 bool write(const tenure::frame_usage_log& log, const char* path) {
     std::FILE* const file = std::fopen(path, "w");
     if (file == nullptr) return false;
-    log.write([](void* into,
-                 std::string_view piece) { std::fwrite(piece.data(), 1, piece.size(), static_cast<std::FILE*>(into)); },
-              file);
+    const auto append = [](void* into, std::string_view piece) {
+        std::fwrite(piece.data(), 1, piece.size(), static_cast<std::FILE*>(into));
+    };
+    log.write(append, file);
     return std::fclose(file) == 0;
 }
 
