@@ -8,8 +8,8 @@
 /// Use it for     "which subsystem grew, in which frame, and when was its budget exceeded?" Call record() before
 ///                next_frame(), and write() when the program ends or on a key. `tenure usage FILE` draws the file.
 /// Memory from    a block source, once: 32 bytes per frame and tag. The log keeps the latest frames.
-/// Cost           record: O(tags x threads x sizes + live blocks of TempJob), with locks, and no allocation. Nothing
-///                elsewhere: allocations and next_frame() do not know the log.
+/// Cost           record: O(tags x caches + live blocks of TempJob), with locks, and no allocation: 80 us for 60 tags
+///                of one thread. A thread has a cache per tag. Allocations and next_frame(): nothing.
 /// Threads        one at a time; other threads may allocate during record(), which reads each figure at some moment.
 /// When full      the oldest frame is replaced. Tags past `max_tags` are left out.
 /// Example        examples/frame_usage.cpp
