@@ -20,6 +20,7 @@ struct tag_budget {
     std::atomic<std::size_t> threshold_bytes;
     std::atomic<budget_handler> handler;
     std::atomic<void*> context;
+    std::atomic<std::uint64_t> refusals;
 };
 TENURE_BEHIND_OTHERS(9) constinit tag_budget budgets[detail::max_tags]{};
 
@@ -52,6 +53,18 @@ bool set_budget(tag owner, const budget& limits) noexcept {
     return true;
 }
 
+budget budget_of(tag owner) noexcept {
+    if (owner.id() >= detail::max_tags) return {};
+    const tag_budget& of = budgets[owner.id()];
+    if (!of.is_set.load(std::memory_order_acquire)) return {};
+    return {of.limit_bytes.load(std::memory_order_relaxed), of.threshold_bytes.load(std::memory_order_relaxed),
+            of.handler.load(std::memory_order_acquire), of.context.load(std::memory_order_relaxed)};
+}
+
+std::uint64_t refusals_of(tag owner) noexcept {
+    return owner.id() < detail::max_tags ? budgets[owner.id()].refusals.load(std::memory_order_relaxed) : 0;
+}
+
 bool detail::budget_allows(std::uint16_t id, std::size_t bytes) noexcept {
     tag_budget& of = budgets[id];
     if (!of.is_set.load(std::memory_order_acquire)) return true;
@@ -61,6 +74,7 @@ bool detail::budget_allows(std::uint16_t id, std::size_t bytes) noexcept {
     std::size_t used = used_now();
     const auto allows = [&]() noexcept { return bytes <= limit && used <= limit - bytes; };
     if (!allows()) {
+        of.refusals.fetch_add(1, std::memory_order_relaxed);
         const bool told =
             tell(of, {budget_event::kind::refusal, tag::from_id(id).name(), used, bytes, threshold, limit});
         if (!told) return false;
