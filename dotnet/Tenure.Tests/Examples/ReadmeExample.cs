@@ -128,4 +128,77 @@ public sealed class ReadmeExample
         writer.WriteTo(Stream.Null); // page by page; CopyTo copies them into one span
         Assert.True(isWritten && writer.Page(3)[..10].SequenceEqual("y3.00n3.12"u8));
     }
+
+    private struct Monster
+    {
+        public int Health;
+        public PoolHandle<Monster> Target; // 8 bytes; stale once the target is freed
+    }
+
+    [Fact]
+    public void objects_that_others_refer_to()
+    {
+        using var monsters = new HandlePool<Monster>(maxCount: 100_000); // reserves addresses, commits as it grows
+        PoolHandle<Monster> prey = monsters.Construct(new Monster { Health = 10 });
+        monsters.Construct(new Monster { Health = 50, Target = prey });
+        foreach (ref Monster each in monsters) // in the order of addresses
+        {
+            if (monsters.IsLive(each.Target) && (monsters[each.Target].Health -= 10) <= 0)
+            {
+                monsters.Free(each.Target);
+            }
+        }
+        Assert.False(monsters.IsLive(prey)); // also when another monster has its place
+        Assert.Equal(1, monsters.Count);
+    }
+
+    [Fact]
+    public void scratch_memory_beside_the_results()
+    {
+        using var scope = TempScope.Begin();
+        TempList<int> hits = scope.CreateList<int>();
+        FindHits(1000, ref hits);
+        Assert.Equal(250, hits.Count);
+
+        static void FindHits(int count, ref TempList<int> into)
+        {
+            using var scratch = ScratchScope.Begin(); // the thread's other stack: "into" may grow meanwhile
+            Span<int> distances = scratch.Allocate<int>(count);
+            for (int index = 0; index < count; index++)
+            {
+                distances[index] = index % 4;
+            }
+            for (int index = 0; index < count; index++)
+            {
+                if (distances[index] == 0)
+                {
+                    into.Add(index);
+                }
+            }
+        }
+    }
+
+    [Fact]
+    public void memory_that_frees_itself()
+    {
+        using var upload = new FrameMemory(frames: 3); // triple buffering; any thread allocates, nobody frees
+        Span<float> vertices = upload.Allocate<float>(3000); // valid until the third Native.NextFrame()
+        vertices.Clear();
+        Assert.Equal(3000, vertices.Length);
+    }
+
+    [Fact]
+    public unsafe void a_budget_of_a_subsystem()
+    {
+        Tag loader = Tag.Named("level loader");
+        int refusals = 0;
+        loader.SetBudget(limitBytes: 8 << 20, thresholdBytes: 6 << 20,
+            (in BudgetEvent happened) => refusals += happened.Kind == BudgetEventKind.Refusal ? 1 : 0);
+        using (new TagScope(loader))
+        {
+            Assert.Throws<OutOfMemoryException>(() => (nint)Native.Allocate(9 << 20, Lifetime.Persistent));
+        }
+        Assert.Equal(1, refusals);
+        loader.RemoveBudget();
+    }
 }

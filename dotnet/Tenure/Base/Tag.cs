@@ -85,6 +85,27 @@ public readonly struct Tag : IEquatable<Tag>
         }
     }
 
+    /// <summary>Limits what the tag may have in use in the process heap, and asks to be told at a threshold. Requests that
+    /// would exceed the limit fail with <see cref="OutOfMemoryException"/>.</summary>
+    /// <remarks>
+    /// Counted are live blocks of <see cref="Lifetime.Persistent"/> and of native code under the tag, as in
+    /// <see cref="Usage"/>, not Temp and TempJob. The count is exact to what a thread's cache of the tag holds. Cost: O(threads)
+    /// when such a cache is empty or a block is larger than 32 KiB; otherwise nothing. Any thread may set it; the last
+    /// setting counts.
+    /// </remarks>
+    /// <param name="limitBytes">The most bytes; the maximum of the type is no limit.</param>
+    /// <param name="thresholdBytes">The handler is told when the use exceeds it.</param>
+    /// <param name="handler">Told at the threshold and at refusals; null for none.</param>
+    /// <exception cref="InvalidOperationException">This is the default tag, which has no budget.</exception>
+    /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
+    /// version.</exception>
+    public void SetBudget(ulong limitBytes, ulong thresholdBytes = ulong.MaxValue, BudgetHandler? handler = null) =>
+        TagBudgets.Set(this, limitBytes, thresholdBytes, handler);
+
+    /// <summary>Removes the tag's budget.</summary>
+    /// <exception cref="InvalidOperationException">This is the default tag, which has no budget.</exception>
+    public void RemoveBudget() => TagBudgets.Set(this, ulong.MaxValue, ulong.MaxValue, null);
+
     /// <inheritdoc/>
     public bool Equals(Tag other) => Id == other.Id;
 
