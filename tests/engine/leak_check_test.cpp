@@ -160,13 +160,13 @@ TEST_F(leak_check_death, says_which_types_were_made_and_where) {
     if (!tenure::checks::caller) GTEST_SKIP() << "plain builds know no types";
     const auto program = [] {
         check_leaks();
-        for (int turn = 0; turn < 3; ++turn) spawn();
+        for (int turn = 0; turn < 20; ++turn) spawn();
         tenure::destroy(tenure::make<long>());
         static_cast<void>(tenure::make_array<short>(10));
         end();
     };
     EXPECT_EXIT(program(), testing::ExitedWithCode(0),
-                "\n  make: game::monster: 3 blocks, 144 bytes\n    #0 0x.*spawn");
+                "\n  make: game::monster: 20 blocks, 960 bytes\n    #0 0x.*spawn");
     EXPECT_EXIT(program(), testing::ExitedWithCode(0), "\n  make: short.*: 1 block, 20 bytes\n");
     EXPECT_EXIT(program(), testing::ExitedWithCode(0), lacks("make: long"));
 }

@@ -112,17 +112,27 @@ private:
     const char* at_ = text_;
 };
 
-/// Whether a function with parameters and template arguments is in the library's namespace.
+/// Whether a function is in the library's namespace. Its result may stand in front of it: "std::span<short> f(int)".
 [[nodiscard]] bool is_own_function(std::string_view readable) noexcept {
     constexpr std::string_view own = "tenure::" TENURE_TEXT(TENURE_ABI);
-    const std::size_t begin = readable.find(own), list = readable.find_first_of("<(");
-    return begin != std::string_view::npos && begin < list;
+    std::size_t depth = 0;            // within template arguments
+    std::string_view last = readable; // from the begin of the last word on
+    for (; !readable.empty() && (depth != 0 || readable[0] != '('); readable.remove_prefix(1)) {
+        if (readable[0] == '<') ++depth;
+        if (readable[0] == '>' && depth != 0) --depth;
+        if (readable[0] != ' ' || depth != 0) continue;
+        last = readable;
+        last.remove_prefix(1);
+    }
+    return !readable.empty() && begins_with(last, own);
 }
 
-void write_lines(void* frame, std::size_t& number) noexcept {
+/// Writes a frame and what is inlined there, without functions of the library that begin the stack: they are left out
+/// if `has_caller`, that is, if others follow.
+void write_lines(void* frame, std::size_t& number, bool has_caller) noexcept {
     frame_lines lines(frame);
     for (std::string_view each = lines.next(); !each.empty(); each = lines.next()) {
-        if (number == 0 && is_own_function(each)) continue;
+        if (number == 0 && has_caller && is_own_function(each)) continue;
         report_text line;
         line.text("    #").number(number++).text(" ").address(frame).text(" in ").text(each);
         write_report(line.text("\n").view());
@@ -173,12 +183,14 @@ void write_stack(void* const* frames, std::size_t count) noexcept {
         reader.look(frames[own]);
         if (!reader.is_own()) break;
     }
-    if (own == count) own = 0; // a thread of ours
+    const bool has_caller = own != count;
+    if (!has_caller) own = 0; // a thread of ours
     std::size_t number = 0;
     for (std::size_t index = own; index < count; ++index) {
         reader.look(frames[index]);
         if (reader.function() == "main") count = index + 1; // its callers tell nothing
-        frame_lines::exist() ? write_lines(frames[index], number) : write_frame(frames[index], number++, reader);
+        frame_lines::exist() ? write_lines(frames[index], number, has_caller)
+                             : write_frame(frames[index], number++, reader);
     }
     if (!frame_lines::exist()) write_commands(frames + own, count - own, reader);
 }
