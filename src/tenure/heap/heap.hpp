@@ -218,7 +218,7 @@ public:
     [[nodiscard]] bool valid() const noexcept { return home_ == nullptr || home_->core.valid(); }
 
 private:
-    constexpr explicit heap(detail::registered_heap& of_process) noexcept;
+    constexpr explicit heap(detail::registered_heap& its_home) noexcept;
     union process_heap;
     static process_heap the_process_heap;
 
