@@ -15,7 +15,7 @@ namespace Tenure;
 /// bytes.</para>
 /// <para><b>Threads</b> any thread allocates, and nobody frees. <see cref="Trim"/> and <see cref="Dispose"/> require that
 /// no other thread allocates. <b>When full</b> requests another chunk; throws <see cref="OutOfMemoryException"/> if that
-/// fails and changes nothing.</para>
+/// fails. The rest of the current chunk is then lost until its frames have passed.</para>
 /// <para>A block is valid until <see cref="Native.NextFrame"/> has been called as often as the constructor says. Use of
 /// a span after that is not detected: the memory belongs to a later frame.</para>
 /// </remarks>
@@ -54,7 +54,7 @@ public sealed unsafe class FrameMemory : IDisposable
     /// <param name="count">The number of elements.</param>
     /// <returns>Elements that are freed when their frames have passed, or with this object.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The count is negative.</exception>
-    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory.</exception>
     /// <exception cref="ObjectDisposedException">The memory is disposed.</exception>
     public Span<T> Allocate<T>(int count)
         where T : unmanaged
@@ -68,7 +68,7 @@ public sealed unsafe class FrameMemory : IDisposable
     /// <param name="count">The number of elements.</param>
     /// <returns>The elements, valid as those of <see cref="Allocate{T}"/>.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The count is negative.</exception>
-    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory.</exception>
     /// <exception cref="ObjectDisposedException">The memory is disposed.</exception>
     public Span<T> AllocateZeroed<T>(int count)
         where T : unmanaged
@@ -83,7 +83,7 @@ public sealed unsafe class FrameMemory : IDisposable
     /// <param name="alignment">The alignment in bytes, a power of two.</param>
     /// <returns>Memory that is freed when its frames have passed, or with this object.</returns>
     /// <exception cref="ArgumentOutOfRangeException">The alignment is not a power of two.</exception>
-    /// <exception cref="OutOfMemoryException">There is not enough memory; nothing has changed.</exception>
+    /// <exception cref="OutOfMemoryException">There is not enough memory.</exception>
     /// <exception cref="ObjectDisposedException">The memory is disposed.</exception>
     public void* AllocateBytes(nuint bytes, nuint alignment = Native.DefaultAlignment)
     {

@@ -7,8 +7,7 @@
 /// threshold, and refuses at the limit.
 ///
 /// Use it for     the budget of a heap, an arena, a pool, a group or frame_memory: pass the source to them. Budgets of
-/// a
-///                subsystem within the process heap are by tag: heap/budget.hpp.
+///                a subsystem within the process heap are by tag: heap/budget.hpp.
 /// Cost           two atomic additions per block of the source, which are rare.
 /// Threads        as the source behind it.
 /// Example        examples/budgets.cpp

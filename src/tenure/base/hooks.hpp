@@ -13,8 +13,8 @@
 ///                place. The address is that of malloc's block, which may begin before the caller's.
 /// Cost           without hooks: nothing on the inline paths, a load and a test per slow call. With hooks: their own
 ///                time; blocks also what passthrough costs.
-/// Threads        hooks are called on the thread of the call, at the same time on several threads, and without a lock
-///                of the library held. They must not allocate from this library.
+/// Threads        hooks are called on the thread of the call, at the same time on several threads. Those of a shared
+///                pool are called under its lock, so hooks must not call the library.
 /// Example        examples/hooks.cpp
 
 #include <cstddef>

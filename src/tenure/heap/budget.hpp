@@ -15,7 +15,8 @@
 ///                A tag with one: O(threads x sizes) there, with a lock. Allocations from the cache and those without a
 ///                tag: nothing.
 /// Exact          to what a thread's cache of the tag holds: a cache is filled with one half of its room, and blocks in
-///                it are handed out without a question. reallocate() that grows a block in place does not ask.
+///                it are handed out without a question. reallocate() that grows a block in place does not ask, however
+///                much it grows.
 /// Threads        any. Threads that ask at the same moment may together exceed the limit by their requests.
 /// Example        examples/budgets.cpp
 

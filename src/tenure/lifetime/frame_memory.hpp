@@ -10,14 +10,14 @@
 /// Not for        blocks that live for a varying number of frames: lifetime/temp_job.hpp. Scratch memory:
 ///                lifetime/temp.hpp. One object per frame: frame_buffered, below.
 /// Memory from    a block source, in chunks that are used again `frames` frames later.
-/// Cost           allocate O(1), about 8 ns: the frame count, and an atomic addition in a line that one in eight
-/// threads
-///                share. The first allocation of a frame, and a full chunk, take a lock.
+/// Cost           allocate O(1), about 8 ns: the frame count, and an atomic addition in a line that an eighth of the
+///                threads share. The first allocation of a frame, and a full chunk, take a lock.
 /// Overhead       64 bytes per chunk; sizes are rounded up to 16 bytes. Up to eight chunks per frame are filled at the
 ///                same time.
 /// Threads        any thread allocates. Nobody frees.
 /// Fork           usable in the child, unless another thread was allocating at the time of the fork.
-/// When full      acquires another chunk; returns nullptr if that fails and changes nothing.
+/// When full      acquires another chunk; returns nullptr if that fails. The rest of the current chunk is then lost
+///                until its frames have passed.
 /// Example        examples/frame_memory.cpp
 
 #include <array>

@@ -71,7 +71,8 @@ public:
     explicit handle_pool(std::size_t max_count) noexcept : slots_(sizeof(T), alignof(T), max_count) {}
     /// Destroys the live objects and releases all memory.
     ~handle_pool() { destroy_living(); }
-    /// The objects stay where they are, and their handles stay valid. The other pool is empty afterwards.
+    /// The objects stay where they are, and their handles stay valid. The other pool is empty afterwards. Generations
+    /// belong to a range of addresses: handles of a pool that was replaced must not be used.
     handle_pool(handle_pool&&) noexcept = default;
     handle_pool& operator=(handle_pool&& other) noexcept {
         if (this != &other) {
@@ -100,6 +101,7 @@ public:
     }
 
     /// Destroys an object. Returns   false, and does nothing, if the handle is null or stale.
+    /// Requires  no destructor of T uses this pool.
     bool destroy(handle which) noexcept {
         T* const object = get(which);
         if (object == nullptr) return false;
