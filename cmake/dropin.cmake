@@ -23,7 +23,7 @@ set(dropin_rooms ${tenure_sources})
 list(FILTER dropin_rooms INCLUDE REGEX "/src/tenure/(base|platform|engine|heap)/")
 list(FILTER dropin_rooms EXCLUDE REGEX
     "/base/(bad_alloc|budget_source|frame_clock|counting_source|failing_source|static_buffer_source)\\.cpp$")
-list(FILTER dropin_rooms EXCLUDE REGEX "/platform/posix/(process_malloc|observer)\\.cpp$")
+list(FILTER dropin_rooms EXCLUDE REGEX "/platform/posix/(process_malloc|observer|copies)\\.cpp$")
 
 function(tenure_add_dropin target level)
     add_library(${target} SHARED ${dropin_sources} ${dropin_rooms})

@@ -12,6 +12,7 @@
 #include "cli/subcommands/options.hpp"
 #include "cli/subcommands/report.hpp"
 #include "cli/subcommands/run.hpp"
+#include "cli/subcommands/usage.hpp"
 #include "cli/subcommands/watch.hpp"
 
 namespace tenure::lab {
@@ -37,6 +38,7 @@ subcommands::subcommands(CLI::App& app) {
     add<list_command>(app);
     add<run_command>(app);
     add<watch_command>(app);
+    add<usage_command>(app);
     add<options_command>(app);
 }
 

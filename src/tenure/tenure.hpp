@@ -41,6 +41,7 @@
 #include <tenure/heap/make.hpp>
 #include <tenure/lifetime/chunked_list.hpp>
 #include <tenure/lifetime/frame_memory.hpp>
+#include <tenure/lifetime/frame_usage_log.hpp>
 #include <tenure/lifetime/lifetime.hpp>
 #include <tenure/lifetime/scratch.hpp>
 #include <tenure/lifetime/temp_state.hpp>

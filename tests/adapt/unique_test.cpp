@@ -21,6 +21,7 @@
 
 #include "adapt/recording_allocator.hpp"
 #include "support/process.hpp"
+#include "support/reports.hpp"
 
 namespace {
 
@@ -178,6 +179,7 @@ TEST_F(uniques, a_constructor_that_throws_gives_its_memory_back) {
 }
 
 TEST_F(uniques, refused_memory_makes_an_empty_pointer_and_no_object) {
+    const support::heard_reports heard; // checked builds report what is refused
     from_.allow(1);
     const auto one = make_unique_in<counted>(from_, 1);
     const auto two = make_unique_in<counted>(from_, 2);

@@ -79,6 +79,7 @@ struct counted_memory {
 }
 
 TEST(capi_ready_made, groups_are_those_of_affinities) {
+    const support::heard_reports heard; // checked builds report what is refused
     const struct {
         tn_ready_made which;
         tenure::affinity_group& group;
@@ -188,6 +189,7 @@ TEST(capi_configure, a_group_moves_from_one_source_to_another) {
 }
 
 TEST(capi_configure, options_of_the_first_version_have_no_huge_pages) {
+    const support::heard_reports heard; // checked builds report what is refused
     tn_affinity_options options = no_options();
     options.size = offsetof(tn_affinity_options, huge_pages);
     options.huge_pages = 1;

@@ -11,9 +11,12 @@
 
 #include <tenure/base/options.hpp>
 
+#include "support/reports.hpp"
+
 namespace {
 
 TEST(capi_engine, scratch_comes_from_the_stack_that_the_results_are_not_on) {
+    const support::heard_reports heard; // checked builds report what is refused
     tn_temp_scope scope;
     tn_temp_begin(&scope);
     auto* const result = static_cast<char*>(tn_temp_stack_allocate(TN_TEMP_FIRST, 100, 0));
@@ -70,6 +73,7 @@ TEST(capi_engine, handles_go_stale_and_objects_are_visited_in_order) {
 }
 
 TEST(capi_engine, arguments_out_of_range_are_refused) {
+    const support::heard_reports heard; // checked builds report what is refused
     EXPECT_EQ(tn_handle_pool_create(0, 8, 10), nullptr);
     EXPECT_EQ(tn_handle_pool_create(8, 3, 10), nullptr);
     EXPECT_EQ(tn_handle_pool_create(8, 8, 0), nullptr);

@@ -40,6 +40,7 @@ void expect_reported(const support::heard_reports& heard, std::size_t mistakes) 
 }
 
 TEST(capi_refusals, a_group_that_would_refuse_everything_is_not_made) {
+    const support::heard_reports heard; // checked builds report what is refused
     const auto is_made = [](std::uint64_t alignment, std::uint64_t block_bytes) {
         tn_affinity_options options{};
         options.size = sizeof options;
@@ -63,6 +64,7 @@ TEST(capi_refusals, a_group_that_would_refuse_everything_is_not_made) {
 }
 
 TEST(capi_refusals, a_group_for_any_thread_is_not_made_on_a_source_for_one) {
+    const support::heard_reports heard; // checked builds report what is refused
     tn_block_source source = of_malloc();
     tn_affinity_options options{};
     options.size = sizeof options;
@@ -76,6 +78,7 @@ TEST(capi_refusals, a_group_for_any_thread_is_not_made_on_a_source_for_one) {
 }
 
 TEST(capi_refusals, a_pool_that_would_refuse_everything_is_not_made) {
+    const support::heard_reports heard; // checked builds report what is refused
     constexpr std::size_t most = std::size_t{256} << 20;
     for (const std::size_t alignment : {std::size_t{1} << 63, std::size_t{1} << 40, 2 * most}) {
         EXPECT_EQ(tn_pool_create(16, alignment, nullptr), nullptr);
@@ -88,6 +91,7 @@ TEST(capi_refusals, a_pool_that_would_refuse_everything_is_not_made) {
 }
 
 TEST(capi_refusals, an_arena_whose_first_chunk_cannot_be_is_not_made) {
+    const support::heard_reports heard; // checked builds report what is refused
     EXPECT_EQ(tn_arena_create(SIZE_MAX, nullptr), nullptr);
     EXPECT_EQ(tn_arena_create(SIZE_MAX / 2 + 1, nullptr), nullptr);
     tn_arena* const arena = tn_arena_create(SIZE_MAX / 2, nullptr); // more than there is: chunks are what is asked for
@@ -137,6 +141,7 @@ TEST(capi_refusals, figures_are_not_filled_into_a_structure_without_a_size) {
 }
 
 TEST(capi_refusals, a_number_that_is_no_tag_is_none) {
+    const support::heard_reports heard; // checked builds report what is refused
     const std::uint32_t tag = tn_tag_named("of a refusal", 12);
     const std::uint32_t before = tn_tag_begin(tag);
     void* const block = tn_malloc(100);

@@ -15,6 +15,7 @@
 
 #include "support/ledger.hpp"
 #include "support/process.hpp"
+#include "support/reports.hpp"
 
 namespace {
 
@@ -56,6 +57,7 @@ TEST(frame_memory, any_size_and_alignment_is_served) {
 }
 
 TEST(frame_memory, impossible_requests_are_refused) {
+    const support::heard_reports heard; // checked builds report what is refused
     frame_memory memory;
     EXPECT_EQ(memory.allocate(SIZE_MAX), nullptr);
     EXPECT_EQ(memory.allocate(PTRDIFF_MAX), nullptr);

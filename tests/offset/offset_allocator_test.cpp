@@ -14,6 +14,7 @@
 
 #include "offset/walked.hpp"
 #include "support/random.hpp"
+#include "support/reports.hpp"
 
 namespace {
 
@@ -236,6 +237,7 @@ TEST_F(offsets, a_hole_of_a_bins_least_size_is_taken_before_a_larger_one) {
 }
 
 TEST_F(offsets, every_alignment_is_served_and_what_is_none_is_refused) {
+    const support::heard_reports heard; // checked builds report what is refused
     offset_allocator ranges(most, source_);
     ASSERT_TRUE(ranges.allocate(1));
     for (unsigned shift = 0; shift < 62; ++shift) {
@@ -286,6 +288,7 @@ TEST_F(offsets, a_size_of_zero_counts_as_one) {
 }
 
 TEST_F(offsets, a_capacity_of_zero_or_beyond_the_most_refuses_every_range) {
+    const support::heard_reports heard; // checked builds report what is refused
     for (const std::uint64_t capacity : {std::uint64_t{0}, most + 1, UINT64_MAX}) {
         offset_allocator ranges(capacity, source_);
         EXPECT_EQ(ranges.capacity(), 0u);
@@ -300,6 +303,7 @@ TEST_F(offsets, a_capacity_of_zero_or_beyond_the_most_refuses_every_range) {
 }
 
 TEST_F(offsets, impossible_requests_are_refused_and_change_nothing) {
+    const support::heard_reports heard; // checked builds report what is refused
     offset_allocator ranges(1000, source_);
     EXPECT_FALSE(ranges.allocate(1001));
     EXPECT_FALSE(ranges.allocate(10, 3));

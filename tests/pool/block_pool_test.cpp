@@ -15,6 +15,8 @@
 #include <tenure/base/counting_source.hpp>
 #include <tenure/base/static_buffer_source.hpp>
 
+#include "support/reports.hpp"
+
 namespace {
 
 using tenure::block_pool;
@@ -61,6 +63,7 @@ TEST_F(block_pools, the_stride_is_exactly_what_size_and_alignment_ask) {
 }
 
 TEST_F(block_pools, blocks_that_a_pool_cannot_have_are_refused_always) {
+    const support::heard_reports heard; // checked builds report what is refused
     for (block_pool* pool :
          {new block_pool(0, 16, source_), new block_pool(block_pool::max_block_bytes + 1, 1, source_),
           new block_pool(16, 3, source_), new block_pool(16, 0, source_),

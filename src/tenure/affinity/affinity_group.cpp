@@ -12,6 +12,7 @@
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/no_wait.hpp>
 #include <tenure/base/options.hpp>
+#include <tenure/engine/leak_check.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
@@ -36,6 +37,8 @@ constexpr bool is_possible(const affinity_options& options) noexcept {
 
 constexpr std::string_view options_advice =
     "Check the ranges in affinity_options; a group for any thread needs a source for any thread.";
+constexpr detail::sole_use one_thread{"affinity group", "A group serves one thread at a time unless it is created with "
+                                                        "affinity_options::threads = sharing::any_thread."};
 constexpr std::size_t default_alignment = 8;
 constexpr std::size_t default_block_bytes = std::size_t{2} << 20;
 
@@ -146,6 +149,12 @@ affinity_group::affinity_group(std::string_view name, affinity_options options, 
         });
         fork_.enlist();
     }
+    detail::add_holder(this, [](const void* holder, const char*, detail::held_list& to) noexcept {
+        const auto& held = *static_cast<const affinity_group*>(holder);
+        if (held.mutex_.is_mine()) return; // a signal handler ends the program
+        const allocator_stats all = held.stats();
+        to.add({"affinity group ", held.name_, all.live_count, all.live_bytes});
+    });
 }
 
 affinity_group::affinity_group(affinity_group&& other) noexcept
@@ -195,6 +204,7 @@ void affinity_group::exchange(affinity_group& other) noexcept {
 
 affinity_group::~affinity_group() {
     if constexpr (checks::structures) check_invariant(valid(), "affinity_group", this);
+    detail::remove_holder(this);
     if (is_shared_) {
         fork_.delist();
         platform::unregister_slot(slot_);
@@ -251,6 +261,9 @@ void affinity_group::release_parts() noexcept {
 
 void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     [[maybe_unused]] const detail::caller_allocation allocation("of an affinity group", bytes);
+    const detail::sole_call call(user_, one_thread, this, is_shared_);
+    if (!call) return nullptr;
+    check_alignment("An affinity group", alignment);
     if (!is_power_of_two(alignment) || bytes > tenure::max_object_bytes - alignment || is_invalid_) return nullptr;
     const std::size_t whole_alignment = std::max(alignment, options_.alignment);
     if (functions_.allocate != nullptr) {
@@ -335,6 +348,8 @@ void affinity_group::deallocate_slow(void* object, std::size_t bytes, std::size_
 void affinity_group::deallocate_rest(void* object, std::size_t bytes, std::size_t alignment) noexcept {
     if (object == nullptr) return;
     [[maybe_unused]] const detail::caller_release release("an object of an affinity group", object);
+    const detail::sole_call call(user_, one_thread, this, is_shared_);
+    if (!call) return;
     if (functions_.deallocate != nullptr) {
         function_count_.fetch_sub(1, std::memory_order_relaxed);
         functions_.deallocate(functions_.context, object, bytes == unknown_bytes ? 0 : std::max<std::size_t>(bytes, 1),
@@ -399,7 +414,9 @@ void affinity_group::deallocate_checked(void* object, std::size_t bytes) noexcep
     const bool is_granule = object >= bits_.begin_of(page) && is_aligned(object, bits_.granule_bytes());
     if (is_granule && (!page.is_used() || bits_.is_free(object)))
         return note("an object of an affinity group was freed twice, or never allocated",
-                    "Look for a second owner of this object.");
+                    is_shared_
+                        ? "Look for a second owner of this object."
+                        : "Look for a second owner of this object, and for two threads in a group of one thread.");
     if (!is_granule || !bits_.is_start(object))
         return note("a pointer that is not the start of an object was freed to an affinity group");
     if (bytes == unknown_bytes && options_.sizes == size_on_free::required)
@@ -415,6 +432,8 @@ void affinity_group::deallocate_checked(void* object, std::size_t bytes) noexcep
 }
 
 void affinity_group::clear() noexcept {
+    const detail::sole_call call(user_, one_thread, this, is_shared_);
+    if (!call) return;
     passthrough_.free_all();
     if (heap* const large = large_.get()) large->clear();
     const shared_lock lock(*this);
@@ -425,6 +444,8 @@ void affinity_group::clear() noexcept {
 }
 
 std::size_t affinity_group::trim() noexcept {
+    const detail::sole_call call(user_, one_thread, this, is_shared_);
+    if (!call) return 0;
     heap* const large = large_.get();
     const std::size_t large_bytes = large != nullptr ? large->trim() : 0;
     const shared_lock lock(*this);

@@ -23,6 +23,7 @@
 ///                The group object has 11 KiB, and so has the memory of each thread that uses a shared group.
 /// Threads        one at a time; with sharing::any_thread any number, and a call takes a lock only when the thread's
 ///                own memory does not suffice. The functions below state exceptions.
+///                Checked builds report calls that overlap.
 /// Fork           usable in the child. Without sharing::any_thread, no other thread may be using the group during the
 ///                fork. With it, the child may lose one object for each other thread that was allocating or freeing
 ///                during the fork, and size() may be off by as many.
@@ -51,6 +52,7 @@
 #include <tenure/base/typed.hpp>
 #include <tenure/engine/misuse_log.hpp>
 #include <tenure/engine/passthrough_blocks.hpp>
+#include <tenure/engine/sole_user.hpp>
 #include <tenure/engine/thread_parts.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/platform/fork_handler.hpp>
@@ -291,6 +293,7 @@ private:
     detail::atomic<std::ptrdiff_t> function_count_{0};
     detail::passthrough_blocks passthrough_;
     detail::affinity_large large_;
+    [[no_unique_address]] detail::sole_user user_; // of a group that is not shared
 };
 
 inline detail::affinity_part* affinity_group::part_of_this_thread() noexcept {

@@ -43,6 +43,8 @@ using detail::arena_chunk;
 namespace {
 constexpr std::size_t min_chunk_bytes = 1024;
 constexpr std::size_t max_chunk_bytes = std::size_t{8} << 20;
+constexpr detail::sole_use one_thread{
+    "arena", "An arena serves one thread at a time: give each thread its own, or hold a lock during every call."};
 }
 
 arena::arena(std::size_t first_chunk_bytes, block_source& source) noexcept
@@ -78,8 +80,14 @@ void arena::enter(arena_chunk* chunk, std::uintptr_t cursor) noexcept {
 
 void* arena::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
     [[maybe_unused]] const detail::caller_allocation allocation("of an arena", bytes);
+    const detail::sole_call call(user_, one_thread, this);
+    if (!call) return nullptr;
     const std::size_t size = bytes + (bytes == 0);
-    if (size > max_object_bytes - sizeof(arena_chunk) || !is_power_of_two(alignment)) return nullptr;
+    if (!is_power_of_two(alignment)) {
+        if constexpr (checks::caller) report_alignment("An arena", alignment);
+        return nullptr;
+    }
+    if (size > max_object_bytes - sizeof(arena_chunk)) return nullptr;
     if (passthrough_) return allocate_passthrough(size, alignment);
     void* block = bump(bytes, alignment); // checked builds always come here
     if (block == nullptr) {
@@ -135,7 +143,16 @@ void arena::drop_after(std::uintptr_t cursor) noexcept {
     if (cursor < cursor_) platform::poison_dropped(pointer_at(cursor), cursor_ - cursor);
 }
 
+void arena::deallocate_checked(void* block, std::size_t bytes) noexcept {
+    const detail::sole_call call(user_, one_thread, this);
+    if (!call || !is_ours(block) || address_of(block) + bytes + (bytes == 0) != cursor_) return;
+    drop_after(address_of(block));
+    cursor_ = address_of(block);
+}
+
 std::uint64_t arena::log_marker() const noexcept {
+    const detail::sole_call call(user_, one_thread, this);
+    if (!call) return 0;
     detail::marker_log& log = markers_;
     if (log.count == log.capacity) {
         log.forgotten = log.open[0];
@@ -161,6 +178,8 @@ bool arena::is_open(marker to) const noexcept {
 }
 
 void arena::rewind(marker to) noexcept {
+    const detail::sole_call call(user_, one_thread, this);
+    if (!call) return;
     if constexpr (checks::caller) {
         if (!is_open(to)) {
             report_misuse(
@@ -196,6 +215,8 @@ void arena::clear() noexcept {
 }
 
 std::size_t arena::trim() noexcept {
+    const detail::sole_call call(user_, one_thread, this);
+    if (!call) return 0;
     arena_chunk*& kept = current_ != nullptr ? current_->next : first_;
     arena_chunk* const first_empty = kept;
     kept = nullptr;

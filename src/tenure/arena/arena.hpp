@@ -10,7 +10,7 @@
 /// Memory from    a block source, in chunks that double in size up to 8 MiB and are retained for reuse.
 /// Cost           allocate O(1): one add and one compare; clear and rewind O(1); trim O(chunks).
 /// Overhead       none per allocation; a 64-byte header per chunk.
-/// Threads        one thread at a time; use one arena per thread.
+/// Threads        one thread at a time; use one arena per thread. Checked builds report calls that overlap.
 /// Fork           usable in the child, unless another thread was using it at the time of the fork.
 /// When full      acquires another chunk; returns nullptr if that fails and leaves the arena unchanged.
 /// Example        examples/arena.cpp
@@ -26,6 +26,7 @@
 #include <tenure/base/config.hpp>
 #include <tenure/base/stats.hpp>
 #include <tenure/base/typed.hpp>
+#include <tenure/engine/sole_user.hpp>
 #include <tenure/platform/page_source.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -138,6 +139,7 @@ private:
     [[nodiscard]] void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
     [[nodiscard]] void* allocate_passthrough(std::size_t bytes, std::size_t alignment) noexcept;
     [[nodiscard]] void* bump(std::size_t bytes, std::size_t alignment) noexcept;
+    void deallocate_checked(void* block, std::size_t bytes) noexcept;
     void drop_after(std::uintptr_t cursor) noexcept;
     [[nodiscard]] std::uint64_t log_marker() const noexcept;
     [[nodiscard]] bool is_open(marker to) const noexcept;
@@ -156,6 +158,7 @@ private:
     std::size_t peak_bytes_ = 0;
     mutable detail::marker_log markers_;
     bool passthrough_; // every block comes from malloc as a chunk of its own; cursor_ and limit_ stay zero
+    [[no_unique_address]] mutable detail::sole_user user_;
 };
 
 inline void* arena::bump(std::size_t bytes, std::size_t alignment) noexcept {
@@ -176,11 +179,8 @@ inline void* arena::allocate(std::size_t bytes, std::size_t alignment) noexcept 
 }
 
 inline void arena::deallocate(void* block, std::size_t bytes, std::size_t) noexcept {
-    if constexpr (checks::caller) {
-        if (!is_ours(block)) return;
-    }
+    if constexpr (checks::caller) return deallocate_checked(block, bytes);
     if (address_of(block) + bytes + (bytes == 0) != cursor_) return;
-    if constexpr (checks::caller) drop_after(address_of(block));
     cursor_ = address_of(block);
 }
 

@@ -5,6 +5,8 @@
 
 namespace tenure::inline TENURE_ABI {
 
+int check_level() noexcept { return checks::level; }
+
 void report_misuse(std::string_view what, const void* pointer, std::string_view advice) noexcept {
     report_text text;
     text.text(what);
@@ -16,7 +18,16 @@ void report_misuse(std::string_view what, const void* pointer, std::string_view 
 void report_alignment(std::string_view part, std::size_t alignment) noexcept {
     report_text text;
     text.text(part).text(" was asked for a block with an alignment of ").number(alignment);
-    text.text(". An alignment is a power of two: 1, 2, 4 and so on. The request returns nullptr without checks.");
+    text.text(". An alignment is a power of two: 1, 2, 4 and so on. A build without checks returns nullptr, as if it "
+              "were out of memory.");
+    report(report_kind::misuse, text.view());
+}
+
+void report_argument(std::string_view call, std::string_view argument, std::uint64_t value,
+                     std::string_view allowed) noexcept {
+    report_text text;
+    text.text(call).text(" was called with ").text(argument).text(" = ").number(value).text(". ").text(allowed);
+    text.text(" A build without checks fails here as if it were out of memory.");
     report(report_kind::misuse, text.view());
 }
 

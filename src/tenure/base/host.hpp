@@ -24,12 +24,19 @@ void write_report(std::string_view text) noexcept;
 /// Cost      microseconds; allocates nothing itself.
 std::size_t walk_stack(void** frames, std::size_t capacity) noexcept;
 
-/// Writes one line per frame to standard error: module, nearest exported function, offset.
+/// Writes one line per frame to standard error: the address, the function without its parameters, the file and the
+/// offset of the call in it. The library's own frames at the begin are left out. Below the stack stands the command
+/// that prints the lines of the source. Under a sanitizer the frames have their lines, also those of inlined functions.
+/// Cost      O(symbols of the files) per frame; allocates nothing, maps the files to read.
 void write_stack(void* const* frames, std::size_t count) noexcept;
 
 /// The observer of the process's scopes (observer.hpp) that the loader finds; nullptr when there is none.
 /// Cost      microseconds; takes the loader's lock.
 [[nodiscard]] const tenure_observer_table* process_observer() noexcept;
+
+/// Reports, once, that another copy of the library is in the process: a plug-in has linked one of its own. The drop-in
+/// is not one of these copies. Cost      microseconds; takes the loader's lock.
+void report_other_copies() noexcept;
 
 /// Whether the process environment exists yet. A drop-in malloc is called before it does.
 [[nodiscard]] bool has_environment() noexcept;

@@ -78,6 +78,12 @@ constexpr std::array<option_info, option_count> table{{
      "Return addresses of the creating call that each handle records for listings; costs microseconds per handle."},
     {option::buffer_fill, option_form::count, "buffer_fill", "TENURE_BUFFER_FILL", 0, 0, 1,
      "1: overwrite up to 64 MiB of a buffer's memory with 0xDF when the buffer is freed; checked builds always do."},
+    {option::leak_check, option_form::count, "leak_check", "TENURE_LEAK_CHECK", checks::caller ? 1 : 0, 0, 1,
+     "1: when the program ends, write to standard error what heaps, pools, affinity groups and TempJob still hold; "
+     "checked builds do so unless this is 0, and the drop-in malloc only if it is set."},
+    {option::report_copies, option_form::count, "report_copies", "TENURE_REPORT_COPIES", 1, 0, 1,
+     "1: a copy of the library writes one line to standard error when its first use finds another copy in the process, "
+     "such as that of a plug-in."},
 }};
 
 constexpr std::array<std::string_view, 3> report_names{"none", "text", "json"};
@@ -269,6 +275,7 @@ void read_all() noexcept {
         report(report_kind::notice, message.view());
     }
     if (has_any) report_misspelt();
+    if (option_value(option::report_copies) != 0) host::report_other_copies();
 }
 
 void make_ready() noexcept {

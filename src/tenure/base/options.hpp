@@ -40,8 +40,10 @@ enum class option : std::uint8_t {
     handle_report,
     handle_stack_frames,
     buffer_fill,
+    leak_check,
+    report_copies,
 };
-constexpr std::size_t option_count = 21;
+constexpr std::size_t option_count = 23;
 
 /// Parts that can use the process's malloc. The value of option::passthrough is a set of them.
 enum class part : std::uint8_t {

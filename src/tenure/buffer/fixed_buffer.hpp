@@ -24,6 +24,7 @@
 #include <type_traits>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/check.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/construct.hpp>
 #include <tenure/base/min_max.hpp>
@@ -51,6 +52,7 @@ public:
     /// Returns   a buffer that is not live when out of memory, if the size overflows, or if the alignment is invalid.
     [[nodiscard]] static fixed_buffer make(std::size_t count, held_options options = {}) noexcept {
         handle made;
+        check_alignment("A fixed_buffer", options.alignment);
         if (count > max_object_bytes / sizeof(T) || !is_power_of_two(options.alignment)) return {};
         options.alignment = detail::max_of(options.alignment, alignof(T));
         if (options.kind == nullptr) options.kind = "fixed_buffer";

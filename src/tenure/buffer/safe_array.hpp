@@ -24,6 +24,7 @@
 #include <utility>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/check.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/construct.hpp>
 #include <tenure/base/min_max.hpp>
@@ -139,6 +140,7 @@ private:
     }
 
     [[nodiscard]] bool reserve(std::size_t count, held_options options) noexcept {
+        check_alignment("A safe_array", options.alignment);
         if (count > max_object_bytes / sizeof(T) || !is_power_of_two(options.alignment)) return false;
         options.alignment = detail::max_of(options.alignment, alignof(T));
         if (options.kind == nullptr) options.kind = "safe_array";

@@ -101,7 +101,12 @@ constinit std::atomic<tn_affinity_group*> ready_made[4]{};
 tn_affinity_group* tn_affinity_create(const tn_affinity_options* options) {
     if (!capi::is_sized(options)) return nullptr;
     const tn_affinity_options known = capi::asked(options);
-    return is_possible(known, sharing::one_thread) ? make<owned_group>(known) : nullptr;
+    if (is_possible(known, sharing::one_thread)) return make<owned_group>(known);
+    if constexpr (checks::caller)
+        report_misuse("tn_affinity_create got invalid options", options,
+                      "alignment is 0 or a power of two from 4 to 1024, block_bytes 0 or one from 64 KiB to 1 GiB. A "
+                      "group for any thread needs a source for any thread, and huge_pages excludes a source.");
+    return nullptr;
 }
 
 void tn_affinity_destroy(tn_affinity_group* group) {
@@ -112,7 +117,9 @@ void tn_affinity_destroy(tn_affinity_group* group) {
 }
 
 tn_affinity_group* tn_affinity_ready_made(tn_ready_made which) {
-    if (which >= std::size(ready_made)) return nullptr;
+    if (!capi::is_allowed(which < std::size(ready_made), "tn_affinity_ready_made", "which", which,
+                          "Pass TN_AFFINITY_OBJECTS, _DATA, _NODES or _PHYSICS."))
+        return nullptr;
     if (tn_affinity_group* const made = ready_made[which].load(std::memory_order_acquire)) return made;
     affinity_group& group = group_of(which); // before the lock, which it takes as well
     const platform::lock_guard lock(platform::making_mutex());

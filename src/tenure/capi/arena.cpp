@@ -46,7 +46,9 @@ static_assert(std::is_trivially_copyable_v<arena::marker>);
 
 tn_arena* tn_arena_create(std::size_t first_chunk_bytes, const tn_block_source* source) {
     constexpr std::size_t usual_bytes = std::size_t{64} * 1024;
-    if (first_chunk_bytes > max_object_bytes || !capi::callback_source::is_whole(source)) return nullptr;
+    const bool is_size = capi::is_allowed(first_chunk_bytes <= max_object_bytes, "tn_arena_create", "first_chunk_bytes",
+                                          first_chunk_bytes, "It is at most half of the address space.");
+    if (!is_size || !capi::callback_source::is_whole(source)) return nullptr;
     auto* const made = make<whole_arena>(first_chunk_bytes == 0 ? usual_bytes : first_chunk_bytes, source);
     return static_cast<tn_arena*>(static_cast<void*>(made));
 }
@@ -57,7 +59,8 @@ void tn_arena_destroy(tn_arena* arena) {
 
 void* tn_arena_allocate(tn_arena* arena, std::size_t bytes, std::size_t alignment) {
     const std::size_t aligned_to = capi::alignment_of(alignment);
-    return is_power_of_two(aligned_to) ? whole(arena)->value.allocate(bytes, aligned_to) : nullptr;
+    return capi::is_alignment("tn_arena_allocate", aligned_to) ? whole(arena)->value.allocate(bytes, aligned_to)
+                                                               : nullptr;
 }
 
 void tn_arena_deallocate(tn_arena* arena, void* block, std::size_t bytes) {

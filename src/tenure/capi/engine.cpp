@@ -80,7 +80,8 @@ void call_handler(const budget_event& event, void* context) noexcept {
 
 void* tn_temp_stack_allocate(tn_temp_stack stack, std::size_t bytes, std::size_t alignment) {
     const std::size_t aligned_to = capi::alignment_of(alignment);
-    return is_power_of_two(aligned_to) ? stack_of(stack).allocate(bytes, aligned_to) : nullptr;
+    return capi::is_alignment("tn_temp_stack_allocate", aligned_to) ? stack_of(stack).allocate(bytes, aligned_to)
+                                                                    : nullptr;
 }
 
 tn_temp_stack tn_scratch_begin(tn_scratch_scope* scope, tn_temp_stack results) {
@@ -91,9 +92,10 @@ void tn_scratch_end(tn_scratch_scope* scope) { opened(scope).~scratch_scope(); }
 
 tn_handle_pool* tn_handle_pool_create(std::size_t bytes, std::size_t alignment, std::size_t max_count) {
     const std::size_t aligned_to = capi::alignment_of(alignment);
-    constexpr std::size_t most = block_pool::max_block_bytes;
-    if (bytes == 0 || bytes > most || !is_power_of_two(aligned_to) || aligned_to > most) return nullptr;
-    if (max_count == 0 || max_count > detail::handle_slots::max_slots) return nullptr;
+    constexpr std::string_view call = "tn_handle_pool_create";
+    if (!capi::is_block_of_pool(call, bytes, aligned_to)) return nullptr;
+    const bool is_count = max_count != 0 && max_count <= detail::handle_slots::max_slots;
+    if (!capi::is_allowed(is_count, call, "max_count", max_count, "A pool has 1 to 2^32 objects.")) return nullptr;
     return make<tn_handle_pool>(align_up(bytes, aligned_to), aligned_to, max_count);
 }
 void tn_handle_pool_destroy(tn_handle_pool* pool) { destroy(pool); }
@@ -134,8 +136,9 @@ std::size_t tn_handle_pool_trim(tn_handle_pool* pool) { return pool->slots.trim(
 std::size_t tn_handle_pool_size(const tn_handle_pool* pool) { return pool->slots.size(); }
 
 tn_frame_memory* tn_frame_memory_create(std::uint32_t frames, const tn_block_source* source) {
-    const bool is_valid = frames >= 1 && frames <= frame_memory::max_frames && capi::callback_source::is_whole(source);
-    return is_valid ? make<tn_frame_memory>(frames, source) : nullptr;
+    const bool is_count = capi::is_allowed(frames >= 1 && frames <= frame_memory::max_frames, "tn_frame_memory_create",
+                                           "frames", frames, "Memory lives for 1 to 8 frames.");
+    return is_count && capi::callback_source::is_whole(source) ? make<tn_frame_memory>(frames, source) : nullptr;
 }
 void tn_frame_memory_destroy(tn_frame_memory* memory) { destroy(memory); }
 void* tn_frame_memory_allocate(tn_frame_memory* memory, std::size_t bytes, std::size_t alignment) {

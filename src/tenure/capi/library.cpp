@@ -6,6 +6,7 @@
 #include <iterator>
 #include <string_view>
 
+#include <tenure/base/check.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/base/report.hpp>
 #include <tenure/base/status.hpp>
@@ -90,7 +91,7 @@ void tell(report_kind kind, std::string_view text) noexcept {
 }
 
 std::uint32_t tn_abi_version() { return TN_ABI_VERSION; }
-std::uint32_t tn_check_level() { return static_cast<std::uint32_t>(checks::level); }
+std::uint32_t tn_check_level() { return static_cast<std::uint32_t>(check_level()); }
 void tn_version(tn_text* version) { *version = capi::text_of(version_text); }
 
 void tn_status_text(tn_status status, tn_text* text) {

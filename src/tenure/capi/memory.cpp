@@ -67,7 +67,9 @@ std::size_t tn_trim() { return heap::process().trim() + temp_job::trim(); }
 
 void* tn_allocate(std::size_t bytes, std::size_t alignment, tn_lifetime held) {
     const std::size_t aligned_to = capi::alignment_of(alignment);
-    if (held > TN_PERSISTENT || !is_power_of_two(aligned_to)) return nullptr;
+    const bool is_known = capi::is_allowed(held <= TN_PERSISTENT, "tn_allocate", "lifetime", held,
+                                           "Pass TN_TEMP, TN_TEMP_JOB or TN_PERSISTENT.");
+    if (!is_known || !capi::is_alignment("tn_allocate", aligned_to)) return nullptr;
     return allocate(bytes, static_cast<lifetime>(held), aligned_to);
 }
 

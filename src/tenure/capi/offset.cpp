@@ -22,7 +22,9 @@ static_assert(offset_range::no_id == UINT32_MAX);
 }
 
 tn_offset_allocator* tn_offset_create(std::uint64_t capacity) {
-    return capacity <= offset_allocator::max_capacity ? make<tn_offset_allocator>(capacity) : nullptr;
+    const bool is_valid = capi::is_allowed(capacity <= offset_allocator::max_capacity, "tn_offset_create", "capacity",
+                                           capacity, "The largest capacity is 2^62 units.");
+    return is_valid ? make<tn_offset_allocator>(capacity) : nullptr;
 }
 
 void tn_offset_destroy(tn_offset_allocator* offsets) { destroy(offsets); }

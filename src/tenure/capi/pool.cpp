@@ -25,17 +25,16 @@ struct tn_shared_pool {
 
 namespace {
 
-[[nodiscard]] bool is_valid(std::size_t bytes, std::size_t alignment, const tn_block_source* source) noexcept {
-    constexpr std::size_t most = block_pool::max_block_bytes;
-    return bytes != 0 && bytes <= most && is_power_of_two(alignment) && alignment <= most &&
-           capi::callback_source::is_whole(source);
+[[nodiscard]] bool is_valid(std::string_view call, std::size_t bytes, std::size_t alignment,
+                            const tn_block_source* source) noexcept {
+    return capi::is_block_of_pool(call, bytes, alignment) && capi::callback_source::is_whole(source);
 }
 
 }
 
 tn_pool* tn_pool_create(std::size_t bytes, std::size_t alignment, const tn_block_source* source) {
     const std::size_t aligned_to = capi::alignment_of(alignment);
-    return is_valid(bytes, aligned_to, source) ? make<tn_pool>(bytes, aligned_to, source) : nullptr;
+    return is_valid("tn_pool_create", bytes, aligned_to, source) ? make<tn_pool>(bytes, aligned_to, source) : nullptr;
 }
 
 void tn_pool_destroy(tn_pool* pool) { destroy(pool); }
@@ -51,8 +50,9 @@ void tn_pool_get_stats(const tn_pool* pool, tn_allocator_stats* stats) {
 
 tn_shared_pool* tn_shared_pool_create(std::size_t bytes, std::size_t alignment, const tn_block_source* source) {
     const std::size_t aligned_to = capi::alignment_of(alignment);
-    tn_shared_pool* const made =
-        is_valid(bytes, aligned_to, source) ? make<tn_shared_pool>(bytes, aligned_to, source) : nullptr;
+    tn_shared_pool* const made = is_valid("tn_shared_pool_create", bytes, aligned_to, source)
+                                     ? make<tn_shared_pool>(bytes, aligned_to, source)
+                                     : nullptr;
     if (made == nullptr || made->value.is_usable()) return made;
     destroy(made); // out of memory
     return nullptr;

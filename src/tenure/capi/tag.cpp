@@ -20,7 +20,9 @@ namespace {
 
 /// The number, or zero if no tag has it.
 [[nodiscard]] std::uint16_t or_none(std::uint32_t number) noexcept {
-    return static_cast<std::uint16_t>(number < tag::count() ? number : 0);
+    const bool is_known = capi::is_allowed(number < tag::count(), "tn_tag_begin or tn_tag_end", "tag", number,
+                                           "Pass what tn_tag_named or tn_tag_begin returned; 0 is no tag.");
+    return static_cast<std::uint16_t>(is_known ? number : 0);
 }
 
 }

@@ -12,6 +12,7 @@
 #include <tenure/base/report.hpp>
 #include <tenure/dropin/detail/figures.hpp>
 #include <tenure/dropin/detail/reports.hpp>
+#include <tenure/engine/leak_check.hpp>
 #include <tenure/heap/detail/use_limit.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/platform/process.hpp>
@@ -107,6 +108,7 @@ void report_or_ask() noexcept {
 }
 
 __attribute__((constructor)) void prepare_reports() noexcept {
+    detail::serve_foreign_blocks();
     if (option_value(option::heap_limit_bytes) != 0) detail::use_limit::keep_standard_error();
     const auto number = static_cast<int>(option_value(option::malloc_stats_signal));
     if (option_value(option::malloc_stats) == 0 && number == 0) return;

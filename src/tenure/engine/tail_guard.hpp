@@ -26,10 +26,8 @@ constexpr std::uint64_t tail_guard_word = 0xFBFB'FBFB'FBFB'FBFB;
 
 void set_poisoned_tail_guard(std::uintptr_t begin, std::uintptr_t end) noexcept;
 
-/// Writes and poisons the guard from `begin` to `end`: at least 16 bytes.
-inline void set_tail_guard(std::uintptr_t begin, std::uintptr_t end) noexcept {
-    if (platform::has_poison()) [[unlikely]]
-        return set_poisoned_tail_guard(begin, end);
+/// Writes the guard from `begin` to `end`, at least 16 bytes, where there is no poison.
+inline void write_tail_guard(std::uintptr_t begin, std::uintptr_t end) noexcept {
     std::uint64_t pattern = tail_guard_word;
     TENURE_OPAQUE(pattern); // else the compiler calls memset for a few words
     for (std::uintptr_t at = begin; at < end - sizeof pattern; at += sizeof pattern)
@@ -37,10 +35,15 @@ inline void set_tail_guard(std::uintptr_t begin, std::uintptr_t end) noexcept {
     std::memcpy(pointer_at(end - sizeof pattern), &pattern, sizeof pattern);
 }
 
-/// Whether nobody wrote to the guard from `begin` to `end`: at least 8 bytes.
-[[nodiscard]] inline bool is_tail_guard_whole(std::uintptr_t begin, std::uintptr_t end) noexcept {
+/// Writes and poisons the guard from `begin` to `end`: at least 16 bytes.
+inline void set_tail_guard(std::uintptr_t begin, std::uintptr_t end) noexcept {
     if (platform::has_poison()) [[unlikely]]
-        return platform::first_other(pointer_at(begin), end - begin, tail_guard_fill) == end - begin;
+        return set_poisoned_tail_guard(begin, end);
+    write_tail_guard(begin, end);
+}
+
+/// Whether nobody wrote to the guard from `begin` to `end`, at least 8 bytes, where there is no poison.
+[[nodiscard]] inline bool is_plain_tail_guard_whole(std::uintptr_t begin, std::uintptr_t end) noexcept {
     std::uint64_t word = 0;
     std::memcpy(&word, pointer_at(end - sizeof word), sizeof word);
     std::uint64_t differs = word ^ tail_guard_word;
@@ -49,6 +52,13 @@ inline void set_tail_guard(std::uintptr_t begin, std::uintptr_t end) noexcept {
         differs |= word ^ tail_guard_word;
     }
     return differs == 0;
+}
+
+/// Whether nobody wrote to the guard from `begin` to `end`: at least 8 bytes.
+[[nodiscard]] inline bool is_tail_guard_whole(std::uintptr_t begin, std::uintptr_t end) noexcept {
+    if (platform::has_poison()) [[unlikely]]
+        return platform::first_other(pointer_at(begin), end - begin, tail_guard_fill) == end - begin;
+    return is_plain_tail_guard_whole(begin, end);
 }
 
 /// Describes a write past the end of a block: its part of the library ("Temp"), address and size, and the bytes of the

@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include <tenure/base/check.hpp>
 #include <tenure/heap/heap.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -19,6 +20,7 @@ struct tag_budget {
     std::atomic<std::size_t> threshold_bytes;
     std::atomic<budget_handler> handler;
     std::atomic<void*> context;
+    std::atomic<std::uint64_t> refusals;
 };
 TENURE_BEHIND_OTHERS(9) constinit tag_budget budgets[detail::max_tags]{};
 
@@ -34,7 +36,11 @@ bool tell(tag_budget& of, budget_event event) noexcept {
 }
 
 bool set_budget(tag owner, const budget& limits) noexcept {
-    if (owner.id() == 0 || owner.id() >= detail::max_tags) return false;
+    if (owner.id() == 0 || owner.id() >= detail::max_tags) {
+        if constexpr (checks::caller)
+            report_argument("set_budget", "the id of the tag", owner.id(), "A budget is for a tag with a name.");
+        return false;
+    }
     tag_budget& of = budgets[owner.id()];
     of.is_set.store(false, std::memory_order_relaxed);
     of.limit_bytes.store(limits.limit_bytes, std::memory_order_relaxed);
@@ -47,6 +53,18 @@ bool set_budget(tag owner, const budget& limits) noexcept {
     return true;
 }
 
+budget budget_of(tag owner) noexcept {
+    if (owner.id() >= detail::max_tags) return {};
+    const tag_budget& of = budgets[owner.id()];
+    if (!of.is_set.load(std::memory_order_acquire)) return {};
+    return {of.limit_bytes.load(std::memory_order_relaxed), of.threshold_bytes.load(std::memory_order_relaxed),
+            of.handler.load(std::memory_order_acquire), of.context.load(std::memory_order_relaxed)};
+}
+
+std::uint64_t refusals_of(tag owner) noexcept {
+    return owner.id() < detail::max_tags ? budgets[owner.id()].refusals.load(std::memory_order_relaxed) : 0;
+}
+
 bool detail::budget_allows(std::uint16_t id, std::size_t bytes) noexcept {
     tag_budget& of = budgets[id];
     if (!of.is_set.load(std::memory_order_acquire)) return true;
@@ -56,6 +74,7 @@ bool detail::budget_allows(std::uint16_t id, std::size_t bytes) noexcept {
     std::size_t used = used_now();
     const auto allows = [&]() noexcept { return bytes <= limit && used <= limit - bytes; };
     if (!allows()) {
+        of.refusals.fetch_add(1, std::memory_order_relaxed);
         const bool told =
             tell(of, {budget_event::kind::refusal, tag::from_id(id).name(), used, bytes, threshold, limit});
         if (!told) return false;

@@ -20,6 +20,8 @@
 /// Threads        any. Threads that ask at the same moment may together exceed the limit by their requests.
 /// Example        examples/budgets.cpp
 
+#include <cstdint>
+
 #include <tenure/base/budget_source.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/tag.hpp>
@@ -30,6 +32,12 @@ namespace tenure::inline TENURE_ABI {
 /// blocks of the tag, and the request is then tried once more. While it runs, no other event of the budget is told.
 /// Returns   false for the default tag, which has no budget.
 TENURE_API bool set_budget(tag owner, const budget& limits) noexcept;
+
+/// The budget as it was set; `budget{}` for a tag without one.
+[[nodiscard]] TENURE_API budget budget_of(tag owner) noexcept;
+
+/// How many requests the tag's limit has met since the process began, whether the handler made room or not.
+[[nodiscard]] TENURE_API std::uint64_t refusals_of(tag owner) noexcept;
 
 namespace detail {
 /// Whether the tag's budget allows the request; tells the handler. Call it without a lock.

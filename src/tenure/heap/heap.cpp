@@ -13,6 +13,8 @@
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/no_wait.hpp>
 #include <tenure/base/options.hpp>
+#include <tenure/engine/leak_check.hpp>
+#include <tenure/heap/detail/checked/made_objects.hpp>
 #include <tenure/heap/detail/checked/quarantine.hpp>
 #include <tenure/heap/detail/purge/background.hpp>
 #include <tenure/platform/memory.hpp>
@@ -71,6 +73,14 @@ struct heap_events {
         answer.name = home.name;
         return answer;
     }
+
+    static void list_held(const void* home, const char*, detail::held_list& to) noexcept {
+        const auto& held = *static_cast<const registered_heap*>(home);
+        if (held.core.holds_lock()) return; // a signal handler ends the program
+        const allocator_stats all = held.core.stats();
+        to.add({"heap ", held.name, all.live_count, all.live_bytes});
+    }
+    static const void* holder_of(const heap& of) noexcept { return of.home_; }
 
     static void end_of_slot(void* owner, void* cache) noexcept {
         static_cast<registered_heap*>(owner)->core.close_cache(*static_cast<thread_cache*>(cache));
@@ -184,6 +194,7 @@ constexpr platform::own_thread own_thread_of_heaps{&platform::phase_of_backgroun
                                                    &detail::go_on_in_background, &detail::forget_background};
 __attribute__((constructor(101))) void register_fork_handlers() noexcept {
     heap_events::register_fork_handlers();
+    detail::enlist_process_heap();
     platform::set_own_thread(own_thread_of_heaps);
     if constexpr (checks::caller) platform::call_first_in_child(&heap_events::reorder_in_child);
 }
@@ -194,6 +205,7 @@ thread_cache* detail::process_cache_or_open() noexcept {
     return process_cache() != nullptr ? process_cache() : heap_events::open_process_cache();
 }
 
+void detail::leave_leak_check(const heap& of) noexcept { remove_holder(heap_events::holder_of(of)); }
 const detail::heap_core& detail::core_of(const heap& of) noexcept { return of.home_->core; }
 detail::heap_core& detail::process_core() noexcept { return heap_events::process_core(); }
 void detail::visit_cores(void (*visit)(void* context, heap_core& core) noexcept, void* context) noexcept {
@@ -225,6 +237,7 @@ void* detail::process_reallocate_tagged(std::uint16_t tag, void* block, std::siz
 
 void detail::process_deallocate_as(void* block, block_form form, std::size_t bytes, bool starts_thread) noexcept {
     [[maybe_unused]] const caller_release release(block_of_process, block);
+    if constexpr (checks::caller) forget_made(block);
     process_core().deallocate_as(process_cache_or_open(), block, form, bytes);
     if (starts_thread) start_wanted_background();
 }
@@ -250,6 +263,7 @@ void detail::process_deallocate_slow(void* block, bool starts_thread) noexcept {
     if (!checks::caller && present != nullptr && !is_special &&
         class_number_at(block, max_segment_bytes) == tagged_class && push_tagged(*present, block))
         return;
+    if constexpr (checks::caller) forget_made(block);
     heap_events::process_core().deallocate(process_cache_or_open(), block);
     if (starts_thread) start_wanted_background();
 }
@@ -260,6 +274,7 @@ std::size_t home_bytes() noexcept { return align_up(sizeof(registered_heap), pla
 
 void end_home(registered_heap* home) noexcept {
     if (home == nullptr) return;
+    detail::remove_holder(home);
     home->fork.delist();
     platform::unregister_slot(home->slot);
     home->~registered_heap();
@@ -281,6 +296,7 @@ heap::heap(heap_options options, block_source& source) noexcept {
     home_->core.set_tended(options.background);
     slot_ = home_->slot = platform::register_slot(home_, &heap_events::end_of_slot);
     home_->fork.enlist();
+    detail::add_holder(home_, &heap_events::list_held);
 }
 
 heap::~heap() { end_home(home_); }

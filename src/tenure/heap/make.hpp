@@ -24,6 +24,8 @@
 #include <tenure/base/config.hpp>
 #include <tenure/base/construct.hpp>
 #include <tenure/base/typed.hpp>
+#include <tenure/engine/leak_check.hpp>
+#include <tenure/heap/detail/checked/made_objects.hpp>
 #include <tenure/heap/heap.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -42,12 +44,25 @@ public:
     [[nodiscard]] static bool owns(const void* pointer) noexcept { return heap::process().owns(pointer); }
 };
 
+namespace detail {
+template<class T>
+TENURE_LOCAL inline void note_made_array(const void* memory, std::size_t count) noexcept {
+    if constexpr (checks::caller) {
+        if (memory != nullptr) note_made(memory, signature_of<T[]>(), count * sizeof(T));
+    }
+}
+}
+
 /// Constructs an object. Returns   nullptr when out of memory.
 template<class T, class... Arguments>
 [[nodiscard]] TENURE_LOCAL T*
 make(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
-    return detail::make_object<T>(&process_memory::allocate, &process_memory::deallocate,
-                                  std::forward<Arguments>(arguments)...);
+    T* const object = detail::make_object<T>(&process_memory::allocate, &process_memory::deallocate,
+                                             std::forward<Arguments>(arguments)...);
+    if constexpr (checks::caller) {
+        if (object != nullptr) detail::note_made(object, detail::signature_of<T>(), sizeof(T));
+    }
+    return object;
 }
 
 /// Destroys an object that make() created. nullptr is allowed and does nothing.
@@ -74,9 +89,13 @@ make_array(std::size_t count) noexcept(std::is_nothrow_default_constructible_v<T
     if constexpr (std::is_arithmetic_v<T> || std::is_pointer_v<T>) { // large ones are zero and untouched
         if (count > max_object_bytes / sizeof(T)) return {};
         void* const memory = heap::process().allocate(count * sizeof(T), alignof(T), fill::zero);
+        detail::note_made_array<T>(memory, count);
         return {static_cast<T*>(memory), memory != nullptr ? count : 0};
     } else {
-        return detail::make_elements<T>(count, &process_memory::allocate, &process_memory::deallocate);
+        const std::span<T> made =
+            detail::make_elements<T>(count, &process_memory::allocate, &process_memory::deallocate);
+        detail::note_made_array<T>(made.data(), count);
+        return made;
     }
 }
 

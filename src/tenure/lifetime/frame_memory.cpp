@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include <tenure/base/check.hpp>
 #include <tenure/base/frame_clock.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/lifetime/detail/thread_lifetimes.hpp>
@@ -55,6 +56,7 @@ void* frame_memory::bump(chunk& from, std::size_t bytes, std::size_t alignment) 
 
 void* frame_memory::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     [[maybe_unused]] const detail::promised_allocation allocation("of frame_memory", bytes);
+    check_alignment("frame_memory", alignment);
     if (bytes > max_request_bytes || alignment > max_request_bytes || !is_power_of_two(alignment)) return nullptr;
     const std::uint64_t now = frame_clock::now();
     buffer& mine = buffers_[now % frames_];

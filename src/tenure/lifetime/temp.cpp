@@ -194,7 +194,9 @@ void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
         return nullptr;
     }
     if (bytes > most || alignment > most) return nullptr;
-    thread_record* const record = detail::record_of_this_thread();
+    thread_record* record = this_thread.record;
+    if (record == nullptr) [[unlikely]]
+        record = detail::record_of_this_thread();
     if (record == nullptr) return nullptr;
     temp_record& scratch = *record->scratch;
     const bool passthrough = scratch.passthrough;
@@ -251,6 +253,11 @@ bool is_alive(const temp_record& scratch, const void* block) noexcept {
 }
 
 bool temp::deallocate_checked(void* block) noexcept {
+    std::size_t bytes = 0;
+    return look_before_free(block, bytes);
+}
+
+bool temp::look_before_free(void* block, std::size_t& bytes) noexcept {
     const thread_record* const record = this_thread.record;
     const bool is_fine =
         block == nullptr || (record != nullptr && (record->scratch->passthrough || is_alive(*record->scratch, block)));
@@ -261,7 +268,6 @@ bool temp::deallocate_checked(void* block) noexcept {
         return false;
     }
     if (block == nullptr || record->scratch->passthrough) return true;
-    std::size_t bytes = 0;
     switch (detail::look_at_temp_block(address_of(block), bytes)) {
     case detail::temp_finding::whole: return true;
     case detail::temp_finding::overrun: detail::report_temp_overrun(address_of(block), bytes); return false;
@@ -275,9 +281,8 @@ bool temp::deallocate_checked(void* block) noexcept {
 }
 
 void temp::rewind_checked(void* block, std::size_t bytes) noexcept {
-    if (!deallocate_checked(block) || block == nullptr || this_thread.record->scratch->passthrough) return;
     std::size_t allocated = 0;
-    static_cast<void>(detail::look_at_temp_block(address_of(block), allocated));
+    if (!look_before_free(block, allocated) || block == nullptr || this_thread.record->scratch->passthrough) return;
     if (bytes + (bytes == 0) != allocated) {
         report_text text;
         text.text("a Temp block of ").number(allocated).text(" bytes was freed as one of ").number(bytes);

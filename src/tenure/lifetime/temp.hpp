@@ -133,6 +133,8 @@ private:
     [[nodiscard]] TENURE_API static void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
     /// Returns   whether the block is allocated in the calling thread's Temp; reports it if not.
     TENURE_API static bool deallocate_checked(void* block) noexcept;
+    /// The same; `bytes` receives the size of a block with guards.
+    static bool look_before_free(void* block, std::size_t& bytes) noexcept;
     TENURE_API static void rewind_checked(void* block, std::size_t bytes) noexcept;
     TENURE_API static void leave_chunk() noexcept;
     [[nodiscard]] static constexpr std::size_t rounded(std::size_t bytes) noexcept {

@@ -33,6 +33,12 @@ namespace tenure::inline TENURE_ABI {
 namespace {
 
 constexpr std::uint32_t first_slots = 1024; // 32 KiB of address space, touched as they are used
+constexpr detail::sole_use one_thread{
+    "offset_allocator", "An offset_allocator serves one thread at a time: hold a lock during every call."};
+TENURE_COLD void report_capacity(std::string_view call, std::uint64_t capacity) noexcept {
+    report_argument(call, "capacity", capacity, "The largest capacity is max_capacity, 2^62 units.");
+}
+
 constexpr std::uint32_t max_slots = (UINT32_MAX >> 1) - 1;
 
 }
@@ -40,6 +46,7 @@ constexpr std::uint32_t max_slots = (UINT32_MAX >> 1) - 1;
 offset_allocator::offset_allocator(std::uint64_t capacity, block_source& source) noexcept
     : capacity_(capacity <= max_capacity ? capacity : 0), collected_frame_(frame_clock::now()), source_(source) {
     std::fill(std::begin(waiting_of_), std::end(waiting_of_), none);
+    if (checks::caller && capacity > max_capacity) report_capacity("The constructor of offset_allocator", capacity);
 }
 
 offset_allocator::offset_allocator(offset_allocator&& other) noexcept
@@ -308,8 +315,14 @@ TENURE_ALWAYS_INLINE void offset_allocator::count_gap(std::uint64_t size) noexce
 }
 
 offset_range offset_allocator::allocate(std::uint64_t size, std::uint64_t alignment) noexcept {
+    const detail::sole_call call(user_, one_thread, this);
+    if (!call) return {};
     if (size == 0) size = 1;
-    if (alignment == 0 || (alignment & (alignment - 1)) != 0 || size > capacity_) return {};
+    if (alignment == 0 || (alignment & (alignment - 1)) != 0) {
+        if constexpr (checks::caller) report_alignment("An offset_allocator", alignment);
+        return {};
+    }
+    if (size > capacity_) return {};
     if (waiting_count_ != 0 && frame_clock::now() != collected_frame_) collect_due();
     std::uint32_t found = find(size, alignment);
     if (found == none && (found = find_late(size, alignment)) == none) return {};
@@ -435,12 +448,16 @@ bool offset_allocator::settle() noexcept {
 }
 
 void offset_allocator::deallocate(offset_range range) noexcept {
+    const detail::sole_call call(user_, one_thread, this);
+    if (!call) return;
     if (!range) return;
     if (checks::caller && !is_held(range)) return report_not_allocated(range);
     leave(range);
 }
 
 void offset_allocator::deallocate_after(offset_range range, unsigned frames) noexcept {
+    const detail::sole_call call(user_, one_thread, this);
+    if (!call) return;
     collect_due();
     if (!range || frames == 0) return deallocate(range);
     if (!is_held(range)) return report_not_allocated(range);
@@ -453,6 +470,8 @@ void offset_allocator::deallocate_after(offset_range range, unsigned frames) noe
 }
 
 std::size_t offset_allocator::collect() noexcept {
+    const detail::sole_call call(user_, one_thread, this);
+    if (!call) return 0;
     const std::size_t count = collect_due();
     settle();
     return count;
@@ -483,6 +502,8 @@ std::size_t offset_allocator::collect_due() noexcept {
 // The managed memory as a whole.
 
 bool offset_allocator::grow(std::uint64_t capacity) noexcept {
+    const detail::sole_call call(user_, one_thread, this);
+    if (!call) return false;
     if (capacity < capacity_ || capacity > max_capacity) return false;
     if (first_ != none && capacity != capacity_) {
         settle();
@@ -506,6 +527,8 @@ bool offset_allocator::grow(std::uint64_t capacity) noexcept {
 }
 
 bool offset_allocator::shrink(std::uint64_t capacity) noexcept {
+    const detail::sole_call call(user_, one_thread, this);
+    if (!call) return false;
     if (capacity > capacity_) return false;
     collect_due();
     if (first_ != none && capacity != capacity_) {
@@ -533,6 +556,8 @@ bool offset_allocator::shrink(std::uint64_t capacity) noexcept {
 }
 
 void offset_allocator::clear() noexcept {
+    const detail::sole_call call(user_, one_thread, this);
+    if (!call) return;
     std::fill(std::begin(bins_), std::end(bins_), bin{});
     std::fill(std::begin(bin_bits_), std::end(bin_bits_), std::uint8_t{0});
     leaves_first_ = none;

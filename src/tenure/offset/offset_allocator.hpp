@@ -15,6 +15,7 @@
 ///                are not rounded. A free range that is smaller than every request so far has no record.
 /// Threads        one at a time. Const functions write nothing: several threads may call them while none calls any
 ///                other.
+///                Checked builds report calls that overlap.
 /// Fork           usable in the child, unless another thread was using it at the fork.
 /// When full      returns an empty range and changes nothing. This happens only if no free range has the size and
 ///                alignment, or if there is no memory for a record.
@@ -27,6 +28,7 @@
 
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/engine/sole_user.hpp>
 #include <tenure/platform/page_source.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -257,6 +259,7 @@ private:
     std::uint64_t collected_frame_ = 0;
     std::uint32_t waiting_of_[max_latency + 1]; // lists by the frame in which they become free
     block_source& source_;
+    [[no_unique_address]] detail::sole_user user_;
 };
 
 }

@@ -12,8 +12,11 @@
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/no_wait.hpp>
 #include <tenure/base/options.hpp>
+#include <tenure/base/report.hpp>
+#include <tenure/engine/leak_check.hpp>
 #include <tenure/engine/tail_guard.hpp>
 #include <tenure/platform/sanitizer.hpp>
+#include <tenure/pool/detail/pool_leaks.hpp>
 #include <utility>
 
 namespace tenure::inline TENURE_ABI {
@@ -36,6 +39,8 @@ constexpr std::string_view seek_owner = "Look for a second owner of this block."
 constexpr std::string_view seek_owner_or_thread =
     "Look for a second owner of this block, and for threads that use one pool at the same time: they need a "
     "shared_pool.";
+constexpr detail::sole_use one_thread{
+    "pool", "A pool serves one thread at a time: use a shared_pool or shared_block_pool, or a pool for each thread."};
 constexpr std::uint64_t segment_canary = 0x5E65'E27E'0B10'C4A1;
 
 enum class guard_finding : std::uint8_t {
@@ -80,7 +85,31 @@ block_pool::block_pool(std::size_t bytes, std::size_t alignment, std::size_t seg
             stride += guard_bytes_;
         }
         layout_ = choose_layout(stride, alignment, wanted_segment_bytes_);
+    } else if constexpr (checks::caller) {
+        report_impossible(bytes, alignment);
     }
+    detail::add_holder(this, &list_held);
+}
+
+void block_pool::list_held(const void* holder, const char* type, detail::held_list& to) noexcept {
+    const auto& held = *static_cast<const block_pool*>(holder);
+    const std::size_t count = held.size();
+    detail::add_pool(to, "pool of ", held.block_bytes(), type, count);
+}
+
+void detail::add_pool(held_list& to, std::string_view part, std::size_t block_bytes, const char* type,
+                      std::size_t count) noexcept {
+    if (type != nullptr) return to.add({part, type_in(type), count, count * block_bytes});
+    report_text text;
+    text.number(block_bytes).text("-byte blocks");
+    to.add({part, text.view(), count, count * block_bytes});
+}
+
+void block_pool::report_impossible(std::size_t bytes, std::size_t alignment) noexcept {
+    const bool is_size = bytes == 0 || bytes > max_block_bytes;
+    if (!is_size && !is_power_of_two(alignment)) return report_alignment("A pool", alignment);
+    report_argument("The constructor of a pool", is_size ? "bytes" : "alignment", is_size ? bytes : alignment,
+                    "A block has 1 to 268435456 bytes, and an alignment of at most as many.");
 }
 
 block_pool::block_pool(block_pool&& other) noexcept
@@ -96,6 +125,7 @@ block_pool::block_pool(block_pool&& other) noexcept
         for (segment* each = first_; each != nullptr; each = each->next)
             each->canary ^= address_of(this) ^ address_of(&other);
     }
+    detail::share_holder(&other, this);
     // The other pool forgets its segments.
     const bool was_possible = layout_.stride_bytes != 0;
     ::new (&other) block_pool(was_possible ? block_bytes() : 0, alignment_, wanted_segment_bytes_, source_);
@@ -110,6 +140,7 @@ block_pool& block_pool::operator=(block_pool&& other) noexcept {
 block_pool::~block_pool() {
     if constexpr (checks::structures) check_invariant(valid(), "block_pool", this);
     if constexpr (checks::caller) check_living();
+    detail::remove_holder(this);
     passthrough_blocks_.free_all();
     while (first_ != nullptr) {
         segment* const released = first_;
@@ -248,6 +279,8 @@ bool block_pool::refill() noexcept {
 
 void* block_pool::allocate_slow() noexcept {
     [[maybe_unused]] const detail::caller_allocation allocation("of a pool", block_bytes());
+    const detail::sole_call call(user_, one_thread, this, noted_ != nullptr);
+    if (!call) return nullptr;
     if (passthrough_) {
         return layout_.capacity == 0 ? nullptr : passthrough_blocks_.allocate(block_bytes(), alignment_);
     }
@@ -321,6 +354,8 @@ void block_pool::deallocate_passthrough(void* block) noexcept {
 void block_pool::deallocate_slow(std::uintptr_t before, void* block) noexcept {
     if constexpr (checks::caller) {
         const detail::caller_release release("a block of a pool", block);
+        const detail::sole_call call(user_, one_thread, this, noted_ != nullptr);
+        if (!call) return;
         return passthrough_ ? deallocate_passthrough(block) : deallocate_checked(block);
     }
     if (passthrough_) {
@@ -412,6 +447,8 @@ void block_pool::settle() noexcept {
 }
 
 void block_pool::clear() noexcept {
+    const detail::sole_call call(user_, one_thread, this, noted_ != nullptr);
+    if (!call) return;
     if constexpr (checks::caller) check_living();
     passthrough_blocks_.free_all();
     for (segment* each = first_; each != nullptr; each = each->next) {
@@ -429,6 +466,11 @@ void block_pool::clear() noexcept {
     partial_ = nullptr;
     bump_ = first_;
     allocated_ = free_in_bits_ = 0;
+}
+
+std::size_t block_pool::trim() noexcept {
+    const detail::sole_call call(user_, one_thread, this, noted_ != nullptr);
+    return call ? trim_all() : 0;
 }
 
 std::size_t block_pool::size() const noexcept {

@@ -13,7 +13,8 @@
 ///                n / 64 words. clear O(segments), and resets a bit per block. trim reads a bit per block.
 /// Overhead       no header. One bit per block, and one per 64 blocks, stored apart from the blocks. Checked builds: at
 ///                least 16 bytes between blocks.
-/// Threads        one thread at a time; for several threads see pool/shared_block_pool.hpp.
+/// Threads        one thread at a time; for several threads see pool/shared_block_pool.hpp. Checked builds report calls
+///                that overlap.
 /// Fork           usable in the child, unless another thread was using it at the time of the fork.
 /// When full      acquires another segment; returns nullptr if that fails and leaves the pool unchanged.
 /// Example        examples/pool.cpp
@@ -29,6 +30,7 @@
 #include <tenure/base/stats.hpp>
 #include <tenure/engine/misuse_log.hpp>
 #include <tenure/engine/passthrough_blocks.hpp>
+#include <tenure/engine/sole_user.hpp>
 #include <tenure/platform/page_source.hpp>
 #include <tenure/pool/detail/pool_cursor.hpp>
 #include <tenure/pool/detail/segment.hpp>
@@ -36,6 +38,7 @@
 namespace tenure::inline TENURE_ABI {
 
 namespace detail {
+class held_list;
 class shared_pool_core;
 }
 
@@ -47,7 +50,7 @@ public:
 
     /// Acquires nothing from the source until the first allocation.
     /// Requires  `source` outlives the pool. If `bytes` is not 1 to max_block_bytes, or `alignment` is no power of two,
-    ///           every allocation fails.
+    ///           every allocation fails; checked builds report it.
     [[nodiscard]] explicit block_pool(std::size_t bytes, std::size_t alignment = default_alignment,
                                       block_source& source = page_source::process()) noexcept
         : block_pool(bytes, alignment, default_segment_bytes, source) {}
@@ -124,6 +127,7 @@ private:
 
     [[nodiscard]] void* allocate_strided(std::size_t stride) noexcept;
     [[nodiscard]] void* allocate_slow() noexcept;
+    TENURE_COLD static void report_impossible(std::size_t bytes, std::size_t alignment) noexcept;
     void deallocate_slow(std::uintptr_t before, void* block) noexcept;
     void deallocate_passthrough(void* block) noexcept;
     void deallocate_checked(void* block) noexcept;
@@ -144,6 +148,7 @@ private:
     [[nodiscard]] detail::segment* acquire_segment() noexcept;
     void release_segment(detail::segment* which) noexcept;
     std::size_t trim_segment(detail::segment* which) noexcept;
+    [[nodiscard]] std::size_t trim_all() noexcept;
     void make_partial(detail::segment* which) noexcept;
 
     // The members that every call touches come first.
@@ -171,8 +176,10 @@ private:
     bool passthrough_;
     std::uint32_t guard_bytes_ = 0; // between blocks, in checked builds: part of the stride
 
+    static void list_held(const void* holder, const char* type, detail::held_list& to) noexcept;
     void note_misuse(std::string_view what, const void* at, std::string_view advice) noexcept;
     detail::misuse_log* noted_ = nullptr; // set by a shared pool, which reports misuse after it releases its lock
+    [[no_unique_address]] detail::sole_user user_;
 };
 
 inline void* block_pool::allocate_strided(std::size_t stride) noexcept {

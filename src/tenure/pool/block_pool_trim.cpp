@@ -41,7 +41,7 @@ std::size_t block_pool::trim_segment(segment* which) noexcept {
     return runs.finish();
 }
 
-std::size_t block_pool::trim() noexcept {
+std::size_t block_pool::trim_all() noexcept {
     settle();
     std::size_t bytes = 0;
     partial_ = nullptr;

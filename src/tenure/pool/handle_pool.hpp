@@ -15,6 +15,7 @@
 ///                4096 slots. get O(1): two compares and one load. A traversal reads a bit per slot.
 /// Overhead       4.25 bytes per slot, apart from the objects; a handle is 8 bytes.
 /// Threads        one thread at a time. Others may call get() while none constructs, destroys or moves the pool.
+///                Checked builds report calls that overlap.
 /// Fork           usable in the child, unless another thread was using it at the time of the fork.
 /// When full      at `max_count` objects, or out of memory, construct returns a null handle and changes nothing.
 /// Example        examples/handle_pool.cpp

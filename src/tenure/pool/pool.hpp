@@ -23,6 +23,7 @@
 #include <utility>
 
 #include <tenure/base/config.hpp>
+#include <tenure/engine/leak_check.hpp>
 #include <tenure/pool/block_pool.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -69,7 +70,9 @@ public:
 
     /// Acquires nothing from the source until the first object. Requires  `source` outlives the pool.
     [[nodiscard]] explicit pool(block_source& source = page_source::process()) noexcept
-        : blocks_(sizeof(T), alignof(T), source) {}
+        : blocks_(sizeof(T), alignof(T), source) {
+        if constexpr (checks::caller) detail::name_holder(&blocks_, detail::signature_of<T>());
+    }
 
     /// Destroys the live objects and releases all memory.
     ~pool() { destroy_living(); }

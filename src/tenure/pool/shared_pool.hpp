@@ -23,6 +23,7 @@
 #include <utility>
 
 #include <tenure/base/config.hpp>
+#include <tenure/engine/leak_check.hpp>
 #include <tenure/pool/pool.hpp>
 #include <tenure/pool/shared_block_pool.hpp>
 
@@ -36,7 +37,9 @@ public:
     using value_type = T;
 
     [[nodiscard]] TENURE_LOCAL explicit shared_pool(block_source& source = page_source::process()) noexcept
-        : blocks_(sizeof(T), alignof(T), source) {}
+        : blocks_(sizeof(T), alignof(T), source) {
+        if constexpr (checks::caller) detail::name_holder(blocks_.core_, detail::signature_of<T>());
+    }
 
     /// Destroys the live objects and releases all memory.
     TENURE_LOCAL ~shared_pool() { destroy_living(); }

@@ -45,6 +45,7 @@ public:
         if (heap* const present = heap_.load(memory_order::relaxed)) return present;
         heap* const made = ::new (memory_) heap({.name = name}, source);
         if (!made->is_usable()) return nullptr; // it holds nothing: the next one may be constructed over it
+        leave_leak_check(*made);                // the group reports its objects
         heap_.store(made, memory_order::release);
         return made;
     }

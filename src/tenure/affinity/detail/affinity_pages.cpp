@@ -39,8 +39,9 @@ void affinity_pages::unlist(affinity_page& page) noexcept {
 
 void affinity_pages::note_freed_twice(const void* object) noexcept {
     misuse_.add("an object of an affinity group was freed twice, or with another size", object,
-                "Look for a second owner, or for a second thread in a group of one thread; the library built with "
-                "checks reports the second free itself.");
+                checks::caller ? "Look for a second owner, and for a free with another size than the allocation's."
+                               : "Look for a second owner, or for a second thread in a group of one thread; the "
+                                 "library built with checks reports the second free itself.");
 }
 
 void affinity_pages::free(affinity_run run) noexcept {

@@ -33,6 +33,26 @@ namespace tenure::inline TENURE_ABI::capi {
     return text.length == 0 ? std::string_view{} : std::string_view{text.data, static_cast<std::size_t>(text.length)};
 }
 
+/// Whether an argument is allowed, which the caller has found out. Checked builds report one that is not.
+[[nodiscard]] inline bool is_allowed(bool answer, std::string_view call, std::string_view argument, std::uint64_t value,
+                                     std::string_view allowed) noexcept {
+    if constexpr (checks::caller) {
+        if (!answer) report_argument(call, argument, value, allowed);
+    }
+    return answer;
+}
+[[nodiscard]] inline bool is_alignment(std::string_view call, std::size_t alignment) noexcept {
+    check_alignment(call, alignment);
+    return is_power_of_two(alignment);
+}
+/// Whether a pool can have such blocks. The alignment is given last, as in the call.
+[[nodiscard]] inline bool is_block_of_pool(std::string_view call, std::size_t bytes, std::size_t alignment) noexcept {
+    constexpr std::size_t most = std::size_t{256} << 20; // block_pool::max_block_bytes
+    return is_allowed(bytes != 0 && bytes <= most, call, "bytes", bytes, "A block has 1 to 268435456 bytes.") &&
+           is_alignment(call, alignment) &&
+           is_allowed(alignment <= most, call, "alignment", alignment, "It is at most 268435456.");
+}
+
 /// Whether a structure's size is set and at least `least` bytes. Checked builds report one that is not.
 [[nodiscard]] inline bool says_size(const void* structure, std::size_t size, std::size_t least) noexcept {
     if constexpr (checks::caller) {
@@ -113,7 +133,13 @@ public:
     [[nodiscard]] static bool is_whole(const tn_block_source* functions) noexcept {
         if (!is_sized(functions)) return false;
         const tn_block_source known = asked(functions);
-        return (known.acquire == nullptr) == (known.release == nullptr);
+        const bool is_whole = (known.acquire == nullptr) == (known.release == nullptr);
+        if constexpr (checks::caller) {
+            if (!is_whole)
+                report_misuse("a tn_block_source has only one of its functions acquire and release", functions,
+                              "Set both, or none for the pages of the system.");
+        }
+        return is_whole;
     }
 
 private:

@@ -8,7 +8,13 @@
 
 #include <cerrno>
 
+#include <tenure/engine/leak_check.hpp>
+
 namespace tenure::inline TENURE_ABI::dropin {
+
+namespace {
+__attribute__((constructor(102))) void serve_operators() noexcept { detail::serve_foreign_blocks(); }
+}
 
 void* allocate_slow(std::size_t bytes, std::size_t alignment, detail::block_form form) noexcept {
     if constexpr (checks::caller) {

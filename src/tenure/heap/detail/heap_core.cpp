@@ -129,6 +129,7 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
             return how == fill::zero ? std::memset(block, 0, bytes) : block;
     }
     constexpr std::size_t most = max_object_bytes / 4;
+    check_alignment("A heap", alignment);
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
     if (origin() == block_origin::malloc) return allocate_passthrough(bytes, alignment, how);
     if (cache != nullptr) small_.follow_trims(*cache);

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/check.hpp>
 #include <tenure/base/host.hpp>
 #include <tenure/heap/detail/checked/block_guard.hpp>
 #include <tenure/platform/process.hpp>
@@ -84,6 +85,7 @@ bool heap_core::resize_to(void* block, std::size_t bytes, std::uint8_t number) n
 void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes, std::size_t alignment) noexcept {
     if (block == nullptr) return allocate(cache, bytes, alignment, fill::none);
     constexpr std::size_t most = max_object_bytes / 4;
+    check_alignment("A heap", alignment);
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
     if constexpr (checks::caller) {
         check_alone("reallocate");

@@ -9,6 +9,7 @@
 #include <tenure/base/host.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/base/report.hpp>
+#include <tenure/engine/leak_check.hpp>
 #include <tenure/lifetime/detail/job_counters.hpp>
 #include <tenure/lifetime/detail/job_walk.hpp>
 
@@ -31,6 +32,19 @@ void report_leak(const temp_job_leak& leak) noexcept {
     report(report_kind::leak, text.view());
     if (leak.stack_count != 0) host::write_stack(leak.stack, leak.stack_count);
 }
+
+/// Every block that is live when the program ends, whatever its age.
+void list_live(detail::held_list& to) noexcept {
+    temp_job::for_each_live(
+        [](void* list, const temp_job_leak& block) {
+            static_cast<detail::held_list*>(list)->add(
+                {"TempJob, owner ", block.owner.name(), 1, block.bytes, block.stack, block.stack_count});
+        },
+        &to);
+}
+
+constinit detail::leak_lister lister{&list_live};
+__attribute__((constructor(101))) void enlist_temp_job() noexcept { lister.enlist(); }
 
 }
 

@@ -3,13 +3,10 @@
 
 #include <tenure/base/host.hpp>
 
-#include <dlfcn.h>
 #include <unistd.h>
 
 #include <cstring>
 
-#include <tenure/base/align.hpp>
-#include <tenure/base/report.hpp>
 #include <tenure/platform/no_cancel.hpp>
 
 namespace tenure::inline TENURE_ABI::host {
@@ -39,25 +36,6 @@ const char* environment_entry(std::string_view prefix, std::size_t index) noexce
         if (std::strncmp(*each, prefix.data(), prefix.size()) == 0 && index-- == 0) return *each;
     }
     return nullptr;
-}
-
-void write_stack(void* const* frames, std::size_t count) noexcept {
-    for (std::size_t index = 0; index < count; ++index) {
-        report_text line;
-        line.text("    #").number(index).text(" ").address(frames[index]);
-        Dl_info info{};
-        if (::dladdr(frames[index], &info) != 0) {
-            if (info.dli_sname != nullptr) {
-                line.text(" ").text(info.dli_sname).text("+");
-                line.number(address_of(frames[index]) - address_of(info.dli_saddr));
-            }
-            if (info.dli_fname != nullptr) {
-                line.text(" (").text(info.dli_fname).text("+");
-                line.address(pointer_at(address_of(frames[index]) - address_of(info.dli_fbase))).text(")");
-            }
-        }
-        write_report(line.text("\n").view());
-    }
 }
 
 }

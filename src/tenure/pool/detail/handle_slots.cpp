@@ -5,9 +5,13 @@
 
 #include <algorithm>
 
+#include <tenure/base/check.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
+
+constinit const sole_use one_thread_in_slots{
+    "handle_pool", "A handle_pool serves one thread at a time: hold a lock during every construct() and destroy()."};
 
 bool handle_slots::grow() noexcept {
     if (end_ == max_count_ || max_count_ > max_slots || max_count_ > max_object_bytes / stride_) return false;
@@ -37,6 +41,8 @@ void handle_slots::forbid(std::size_t index) noexcept {
 }
 
 std::size_t handle_slots::trim() noexcept {
+    const sole_call call(user_, one_thread_in_slots, this);
+    if (!call) return 0;
     std::size_t bytes = 0;
     std::size_t dead_from = 0;
     for (std::size_t live = next_live(0);; live = next_live(live + 1)) {
@@ -77,6 +83,10 @@ void handle_slots::swap(handle_slots& other) noexcept {
     std::swap(alignment_, other.alignment_);
     std::swap(max_count_, other.max_count_);
     std::swap(records_, other.records_);
+}
+
+void handle_slots::report_count(std::size_t max_count) noexcept {
+    report_argument("The constructor of handle_pool", "max_count", max_count, "A pool has at most 2^32 objects.");
 }
 
 }

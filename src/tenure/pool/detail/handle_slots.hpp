@@ -13,6 +13,7 @@
 #include <tenure/base/bits.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/engine/growing_range.hpp>
+#include <tenure/engine/sole_user.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -29,6 +30,9 @@ struct slot_group {
     std::uint32_t generations[bits_per_word];
 };
 
+/// What a report of two threads in one handle_pool says.
+extern TENURE_API const sole_use one_thread_in_slots;
+
 class handle_slots {
 public:
     static constexpr std::size_t max_slots = std::size_t{1} << 32;
@@ -36,7 +40,9 @@ public:
 
     /// `stride` is a multiple of `alignment`. `max_count` is at most max_slots; a larger one refuses every take.
     handle_slots(std::size_t stride, std::size_t alignment, std::size_t max_count) noexcept
-        : stride_(stride), alignment_(alignment), max_count_(max_count) {}
+        : stride_(stride), alignment_(alignment), max_count_(max_count) {
+        if (checks::caller && max_count > max_slots) report_count(max_count);
+    }
     /// The other one is empty afterwards.
     handle_slots(handle_slots&& other) noexcept : handle_slots(other.stride_, other.alignment_, other.max_count_) {
         swap(other);
@@ -48,6 +54,8 @@ public:
 
     /// Takes the free slot with the lowest index. Returns   no_slot when full or out of memory.
     [[nodiscard]] std::size_t take() noexcept {
+        const sole_call call(user_, one_thread_in_slots, this);
+        if (!call) return no_slot;
         std::size_t index = end_;
         if (free_count_ != 0) {
             index = take_free();
@@ -66,6 +74,8 @@ public:
 
     /// Gives a live slot back.
     void give(std::size_t index) noexcept {
+        const sole_call call(user_, one_thread_in_slots, this);
+        if (!call) return;
         slot_group& group = groups_[index / bits_per_word];
         group.live &= ~bit_at(index);
         --live_count_;
@@ -148,6 +158,7 @@ private:
         --free_count_;
         return at * bits_per_word + bit;
     }
+    TENURE_API TENURE_COLD static void report_count(std::size_t max_count) noexcept;
     [[nodiscard]] TENURE_API bool grow() noexcept;
     TENURE_API void admit(std::size_t index) noexcept;
     TENURE_API void forbid(std::size_t index) noexcept;
@@ -165,6 +176,7 @@ private:
     std::size_t alignment_;
     std::size_t max_count_;
     growing_range records_;
+    [[no_unique_address]] sole_user user_;
 };
 
 }

@@ -13,8 +13,10 @@
 #include <tenure/base/check.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/no_wait.hpp>
+#include <tenure/engine/leak_check.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/sanitizer.hpp>
+#include <tenure/pool/detail/pool_leaks.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -47,9 +49,16 @@ shared_pool_core::shared_pool_core(std::size_t bytes, std::size_t alignment, blo
     });
     blocks_.noted_ = &misuse_;
     fork_.enlist();
+    remove_holder(&blocks_); // it counts what the threads' caches hold
+    add_holder(this, [](const void* holder, const char* type, held_list& to) noexcept {
+        const auto& held = *static_cast<const shared_pool_core*>(holder);
+        if (held.mutex_.is_mine()) return; // a signal handler ends the program
+        add_pool(to, "shared pool of ", held.block_bytes(), type, held.size());
+    });
 }
 
 shared_pool_core::~shared_pool_core() {
+    remove_holder(this);
     fork_.delist();
     platform::unregister_slot(slot_);
     blocks_.noted_ = nullptr; // it is destroyed before the blocks

@@ -133,8 +133,10 @@ void heap_shard::release(small_page& page) noexcept {
 
 void twice_freed::note(const small_page& page) noexcept {
     log_.add("a heap block was freed twice", pointer_at(page.begin),
-             "The address is that of the block's page. Look for a second owner; the library built with checks reports "
-             "it at the second free itself.");
+             checks::caller ? "The address is that of the block's page. Look for a second owner, and for two threads "
+                              "that freed the block at the same moment."
+                            : "The address is that of the block's page. Look for a second owner; the library built "
+                              "with checks reports it at the second free itself.");
 }
 
 /// Requires  the lock.

@@ -445,15 +445,18 @@ class_usage small_blocks::usage_of(std::size_t class_index) const noexcept {
 tagged_usage small_blocks::usage_of_tag(std::uint16_t tag) const noexcept {
     tagged_usage answer;
     const platform::lock_guard lock(mutex_);
+    // The caches once, not once per size: with a cache per tag and thread, most of them belong to other tags.
+    std::size_t cached[small_class_count]{};
+    for (const thread_cache* cache = caches_; cache != nullptr; cache = cache->next) {
+        if (cache->tag != tag) continue;
+        for (std::size_t index = 0; index < small_class_count; ++index)
+            cached[index] += cache->of_class[index].count.load(std::memory_order_relaxed);
+    }
     for (const heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
         if (shard->tag != tag) continue;
         for (std::size_t index = 0; index < small_class_count; ++index) {
-            std::size_t cached = 0;
-            for (const thread_cache* cache = caches_; cache != nullptr; cache = cache->next) {
-                if (cache->tag == tag) cached += cache->of_class[index].count.load(std::memory_order_relaxed);
-            }
             const std::size_t allocated = shard->usage_of(index).allocated;
-            const std::size_t live = allocated - std::min(allocated, cached);
+            const std::size_t live = allocated - std::min(allocated, cached[index]);
             answer.live_count += live;
             answer.live_bytes += live * class_bytes(index);
         }

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Prints a table of the tags, and draws them as a page.
+
+#include "cli/subcommands/usage.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "cli/command_line.hpp"
+#include "cli/terminal.hpp"
+#include "report/chart/usage_chart.hpp"
+#include "report/json/usage_json.hpp"
+#include "report/letters.hpp"
+#include "report/numbers.hpp"
+#include "report/write.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+std::string mib_text(std::uint64_t bytes) { return value_text(static_cast<double>(bytes) / (1024.0 * 1024.0)); }
+
+std::string table_of(const frame_usages& log) {
+    std::string text = fmt::format("{}; process heap in MiB\n{:<24}{:>10}{:>10}{:>10}{:>17}{:>10}\n",
+                                   count_text(log.frames.size(), "frame"), "tag", "peak", "last", "limit",
+                                   "frames exceeded", "refused");
+    for (const tag_frames& each : log.tags) {
+        std::int64_t refused = 0;
+        for (const std::int64_t count : each.refusals) refused += count;
+        const std::int64_t last = each.persistent_bytes.empty() ? 0 : each.persistent_bytes.back();
+        const std::string name = elided(printable(each.name), 23);
+        text += fmt::format(
+            "{}{:{}}{:>10}{:>10}{:>10}{:>17}{:>10}\n", name, "", 24 - columns_of(name),
+            mib_text(static_cast<std::uint64_t>(each.peak_bytes())), mib_text(static_cast<std::uint64_t>(last)),
+            each.limit_bytes.has_value() ? mib_text(*each.limit_bytes) : "-", each.exceeded_count(), refused);
+    }
+    return text;
+}
+
+}
+
+usage_command::usage_command(CLI::App& app)
+    : command_(app.add_subcommand("usage", "Shows the memory of each owner tag per frame, from a log that the program "
+                                           "wrote (frame_usage_log)")) {
+    command_->add_option("log", path_, "The file that frame_usage_log::write() made")->required()->type_name("FILE");
+    command_->add_option("--html", html_, "Draws each tag over the frames, with its budget, into this page")
+        ->type_name("FILE");
+    command_->footer("\nExample:\n  tenure usage frames.json --html frames.html\n\nExit codes: 0 ok; 2 invalid command "
+                     "line or log; 3 the page or standard output could not be written; 70 the command itself failed.");
+}
+
+int usage_command::run() const {
+    const frame_usages log = load_usage(path_);
+    if (!log.ok()) {
+        say(log.error);
+        return exit_code::bad_usage;
+    }
+    if (!html_.empty()) {
+        const std::string error = write_file(html_, usage_page(log, path_));
+        if (!error.empty()) {
+            say(error);
+            return exit_code::not_written;
+        }
+    }
+    return print(table_of(log)) ? exit_code::ok : exit_code::not_written;
+}
+
+}

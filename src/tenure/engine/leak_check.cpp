@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/engine/leak_check.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/host.hpp>
+#include <tenure/base/options.hpp>
+#include <tenure/base/report.hpp>
+#include <tenure/engine/address_table.hpp>
+#include <tenure/platform/fork_handler.hpp>
+#include <tenure/platform/mutex.hpp>
+#include <tenure/platform/program.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+namespace {
+
+struct holder_entry {
+    std::uintptr_t key;
+    list_holder_function list;
+    const char* type;
+};
+
+struct holders {
+    platform::mutex mutex;
+    address_table<holder_entry> table;
+    std::atomic<std::size_t> count{0};
+};
+constinit holders all_holders{};
+
+constinit leak_lister* listers = nullptr; // changes only while the library is loaded
+constinit std::atomic<bool> is_foreign{false};
+constinit std::uint64_t own_process = 0;
+
+// Locks of shared pools, groups and heaps are taken under this one, by the report.
+constexpr platform::fork_steps steps_of_holders =
+    platform::steps_of_lock<[](void*) noexcept -> platform::mutex& { return all_holders.mutex; }>;
+constinit platform::fork_handler of_holders{platform::fork_order::thread_slots, nullptr, steps_of_holders};
+
+template<class Change>
+void change_holders(Change&& change) noexcept {
+    of_holders.enlist();
+    const platform::lock_guard lock(all_holders.mutex);
+    change(all_holders.table);
+    all_holders.count.store(all_holders.table.size(), std::memory_order_relaxed);
+}
+
+__attribute__((constructor(101))) void note_process() noexcept { own_process = platform::process_id(); }
+
+// Runs after the destructors of the program's objects of static duration, and after those of the libraries that use
+// this one. A child of a fork has not made what it inherited.
+__attribute__((destructor(101))) void report_at_exit() noexcept {
+    if (option_value(option::leak_check) == 0 || own_process != platform::process_id()) return;
+    held_list list;
+    list_held(list);
+    list.write();
+}
+
+}
+
+void leak_lister::enlist() noexcept {
+    next = listers;
+    listers = this;
+}
+
+void add_holder(const void* holder, list_holder_function list) noexcept {
+    if (option_value(option::leak_check) == 0) [[likely]]
+        return;
+    change_holders([&](auto& table) {
+        if (table.find(address_of(holder)) == nullptr) table.put({address_of(holder), list, nullptr});
+    });
+}
+
+void name_holder(const void* holder, const char* type) noexcept {
+    if (all_holders.count.load(std::memory_order_relaxed) == 0) return;
+    change_holders([&](auto& table) {
+        if (holder_entry* const found = table.find(address_of(holder)); found != nullptr) found->type = type;
+    });
+}
+
+void share_holder(const void* from, const void* to) noexcept {
+    if (all_holders.count.load(std::memory_order_relaxed) == 0) return;
+    change_holders([&](auto& table) {
+        const holder_entry* const found = table.find(address_of(from));
+        if (found == nullptr) return;
+        holder_entry moved = *found;
+        moved.key = address_of(to);
+        table.put(moved);
+    });
+}
+
+void remove_holder(const void* holder) noexcept {
+    if (all_holders.count.load(std::memory_order_relaxed) == 0) [[likely]]
+        return;
+    change_holders([&](auto& table) { table.erase(address_of(holder)); });
+}
+
+void serve_foreign_blocks() noexcept { is_foreign.store(true, std::memory_order_relaxed); }
+bool serves_foreign_blocks() noexcept { return is_foreign.load(std::memory_order_relaxed); }
+
+void list_held(held_list& to) noexcept {
+    for (const leak_lister* each = listers; each != nullptr; each = each->next) each->list(to);
+    const platform::lock_guard lock(all_holders.mutex);
+    all_holders.table.for_each([&](const holder_entry& each) { each.list(pointer_at(each.key), each.type, to); });
+}
+
+// GCC:   constexpr const char* tenure::...::signature_of() [with T = game::monster]
+// clang: const char *tenure::...::signature_of() [T = game::monster]
+std::string_view type_in(const char* signature) noexcept {
+    if (signature == nullptr) return {};
+    constexpr std::string_view mark = "T = ";
+    const char* const begin = std::strstr(signature, mark.data());
+    if (begin == nullptr) return {};
+    const std::string_view rest{begin + mark.size()};
+    return {rest.data(), rest.empty() ? 0 : rest.size() - 1};
+}
+
+void held_list::add(const held_blocks& held) noexcept {
+    if (held.count == 0) return;
+    count_ += held.count;
+    bytes_ += held.bytes;
+    add_line(held, false);
+}
+
+void held_list::add_detail(const held_blocks& held) noexcept { add_line(held, true); }
+
+void held_list::add_line(const held_blocks& held, bool is_detail) noexcept {
+    line added{};
+    const auto append = [&](std::string_view part) noexcept {
+        const std::size_t taken = std::min(part.size(), sizeof added.words - added.words_bytes);
+        if (taken != 0) std::memcpy(added.words + added.words_bytes, part.data(), taken);
+        added.words_bytes += taken;
+        constexpr std::string_view cut = "...";
+        if (taken < part.size()) std::memcpy(added.words + sizeof added.words - cut.size(), cut.data(), cut.size());
+    };
+    append(held.part);
+    append(held.name);
+    added.count = held.count;
+    added.bytes = held.bytes;
+    added.is_detail = is_detail;
+    added.frame_count = std::min(held.stack_count, max_frames);
+    std::copy_n(held.stack, added.frame_count, added.frames);
+    for (std::size_t index = 0; index < line_count_; ++index) {
+        line& present = lines_[index];
+        if (present.is_detail != is_detail || present.words_bytes != added.words_bytes) continue;
+        if (std::memcmp(present.words, added.words, added.words_bytes) != 0) continue;
+        if (!std::equal(present.frames, present.frames + max_frames, added.frames)) continue;
+        present.count += added.count;
+        present.bytes += added.bytes;
+        return;
+    }
+    if (line_count_ < max_lines) lines_[line_count_++] = added;
+}
+
+void held_list::write_lines(bool are_details) noexcept {
+    for (std::size_t written = 0; written < max_written; ++written) {
+        line* largest = nullptr;
+        for (std::size_t index = 0; index < line_count_; ++index) {
+            line& each = lines_[index];
+            if (each.is_detail == are_details && each.count != 0 && (largest == nullptr || each.bytes > largest->bytes))
+                largest = &each;
+        }
+        if (largest == nullptr) return;
+        report_text text;
+        text.text("  ").text({largest->words, largest->words_bytes}).text(": ").number(largest->count);
+        text.text(largest->count == 1 ? " block, " : " blocks, ").number(largest->bytes).text(" bytes\n");
+        host::write_report(text.view());
+        host::write_stack(largest->frames, largest->frame_count);
+        largest->count = 0; // written
+    }
+}
+
+void held_list::write() noexcept {
+    if (count_ == 0) return;
+    report_text text;
+    text.text("tenure: ").number(count_).text(count_ == 1 ? " block of " : " blocks with ").number(bytes_);
+    text.text(count_ == 1 ? " bytes is" : " bytes are").text(" still held at the end of the program, by\n");
+    host::write_report(text.view());
+    write_lines(false);
+    std::size_t left = 0;
+    bool has_details = false;
+    for (std::size_t index = 0; index < line_count_; ++index) {
+        left += !lines_[index].is_detail && lines_[index].count != 0 ? 1 : 0;
+        has_details |= lines_[index].is_detail;
+    }
+    if (left != 0 || line_count_ == max_lines) {
+        report_text more;
+        host::write_report(more.text("  and others; the ").number(max_written).text(" largest are listed\n").view());
+    }
+    if (has_details) {
+        host::write_report("tenure: of the process heap's blocks, these have a type:\n");
+        write_lines(true);
+    }
+    host::write_report("tenure: Free them before the program ends. TENURE_LEAK_CHECK=0 turns this report off.\n");
+}
+
+}

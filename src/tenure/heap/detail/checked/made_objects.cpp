@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/heap/detail/checked/made_objects.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/host.hpp>
+#include <tenure/base/options.hpp>
+#include <tenure/base/tag.hpp>
+#include <tenure/engine/address_table.hpp>
+#include <tenure/engine/leak_check.hpp>
+#include <tenure/heap/detail/heap_core.hpp>
+#include <tenure/heap/heap.hpp>
+#include <tenure/platform/fork_handler.hpp>
+#include <tenure/platform/mutex.hpp>
+
+// What the process heap holds at the end, by owner tag and, in checked builds, by type.
+
+namespace tenure::inline TENURE_ABI::detail {
+
+namespace {
+
+struct made_object {
+    std::uintptr_t key;
+    const char* type;
+    std::size_t bytes;
+    void* frames[held_list::max_frames];
+};
+
+struct made_objects {
+    platform::mutex mutex;
+    address_table<made_object> table;
+    std::atomic<std::size_t> count{0};
+};
+constinit made_objects made{};
+
+constexpr platform::fork_steps steps_of_made =
+    platform::steps_of_lock<[](void*) noexcept -> platform::mutex& { return made.mutex; }>;
+constinit platform::fork_handler of_made{platform::fork_order::leaf, nullptr, steps_of_made};
+
+template<class Change>
+void change_made(Change&& change) noexcept {
+    of_made.enlist();
+    const platform::lock_guard lock(made.mutex);
+    change(made.table);
+    made.count.store(made.table.size(), std::memory_order_relaxed);
+}
+
+/// Without the frame of note_made(). Returns   the number of frames.
+std::size_t frames_of(const made_object& object) noexcept {
+    return static_cast<std::size_t>(std::find(object.frames, object.frames + held_list::max_frames, nullptr) -
+                                    object.frames);
+}
+
+void list_process_heap(held_list& to) noexcept {
+    const heap_core& core = process_core();
+    if (serves_foreign_blocks() && option_source(option::leak_check) == option_origin::built_in) return;
+    if (core.holds_lock()) return; // a signal handler ends the program
+    const allocator_stats all = core.stats();
+    std::size_t count = all.live_count, bytes = all.live_bytes;
+    const std::size_t tags = tag::count();
+    for (std::size_t id = 1; id < tags; ++id) {
+        const tagged_usage found = core.usage_of_tag(static_cast<std::uint16_t>(id));
+        if (found.live_count == 0) continue;
+        to.add({"process heap, owner ", tag::from_id(static_cast<std::uint16_t>(id)).name(), found.live_count,
+                found.live_bytes});
+        count -= std::min(count, found.live_count);
+        bytes -= std::min(bytes, found.live_bytes);
+    }
+    to.add({"process heap, no owner", {}, count, bytes});
+    if (!checks::caller || made.count.load(std::memory_order_relaxed) == 0) return;
+    const platform::lock_guard lock(made.mutex);
+    made.table.for_each([&](const made_object& each) {
+        to.add_detail({"make: ", type_in(each.type), 1, each.bytes, each.frames, frames_of(each)});
+    });
+}
+
+constinit leak_lister lister{&list_process_heap};
+
+}
+
+void enlist_process_heap() noexcept { lister.enlist(); }
+
+void note_made(const void* object, const char* type, std::size_t bytes) noexcept {
+    if (option_value(option::leak_check) == 0) return;
+    made_object noted{address_of(object), type, bytes, {}};
+    void* frames[held_list::max_frames + 1] = {};
+    const std::size_t count = host::walk_stack(frames, held_list::max_frames + 1);
+    const std::size_t own = count == 0 || frames[0] == __builtin_return_address(0) ? 0 : 1;
+    std::copy_n(frames + own, std::min(count - own, held_list::max_frames), noted.frames);
+    change_made([&](auto& table) { table.put(noted); });
+}
+
+void forget_made(const void* block) noexcept {
+    if (made.count.load(std::memory_order_relaxed) == 0) [[likely]]
+        return;
+    change_made([&](auto& table) { table.erase(address_of(block)); });
+}
+
+}

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Readable names of C++ functions for reports, without allocation: the runtime's demangler calls malloc, which a
+/// report may not do inside the drop-in, in a fault handler or under a lock.
+
+#include <cstddef>
+#include <string_view>
+
+#include <tenure/base/config.hpp>
+
+namespace tenure::inline TENURE_ABI::platform {
+
+/// The qualified name of a function without its parameters; "<...>" stands for template arguments.
+/// Returns   the text in `buffer`, truncated to `capacity`; `mangled` itself if it is no mangled name of a function, or
+///           one in a form that is not known.
+[[nodiscard]] std::string_view short_name(std::string_view mangled, char* buffer, std::size_t capacity) noexcept;
+
+/// Whether a mangled name, or a name of C, is in this library's own namespace or begins as its C functions do.
+[[nodiscard]] bool is_own_name(std::string_view mangled) noexcept;
+
+}

@@ -1,0 +1,250 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// What is written when a program ends: each test is a program of its own, which sets the option first, so that plain
+// builds report as well.
+
+#include <tenure/engine/leak_check.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <new>
+#include <ostream>
+#include <string>
+#include <utility>
+
+#include <gtest/gtest.h>
+
+#include <tenure/affinity/affinity_group.hpp>
+#include <tenure/base/host.hpp>
+#include <tenure/base/options.hpp>
+#include <tenure/base/tag.hpp>
+#include <tenure/heap/heap.hpp>
+#include <tenure/heap/make.hpp>
+#include <tenure/lifetime/lifetime.hpp>
+#include <tenure/pool/pool.hpp>
+#include <tenure/pool/shared_pool.hpp>
+
+namespace game {
+struct monster {
+    int health[12];
+};
+}
+
+namespace {
+
+using game::monster;
+using tenure::option;
+
+constexpr const char* of_monsters = tenure::checks::caller ? "game::monster" : "48-byte blocks";
+
+class leak_check_death : public testing::Test {
+protected:
+    leak_check_death() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+};
+
+/// What a program must not have written.
+class lacks {
+public:
+    using is_gtest_matcher = void;
+    explicit lacks(std::string text) : text_(std::move(text)) {}
+    bool MatchAndExplain(const std::string& written, std::ostream*) const {
+        return written.find(text_) == std::string::npos;
+    }
+    void DescribeTo(std::ostream* to) const { *to << "lacks \"" << text_ << '"'; }
+    void DescribeNegationTo(std::ostream* to) const { *to << "has \"" << text_ << '"'; }
+
+private:
+    std::string text_;
+};
+
+/// An object that is never destroyed.
+template<class T, class... Arguments>
+T& forever(Arguments&&... arguments) {
+    alignas(T) static unsigned char memory[sizeof(T)];
+    return *::new (memory) T(std::forward<Arguments>(arguments)...);
+}
+
+/// Ends the program as main() does, but without the test framework's own objects.
+[[noreturn]] void end() { std::exit(0); }
+
+void check_leaks() { tenure::set_option(option::leak_check, 1); }
+
+TEST_F(leak_check_death, names_the_pools_that_hold_objects) {
+    const auto program = [] {
+        check_leaks();
+        auto& monsters = forever<tenure::pool<monster>>();
+        static_cast<void>(monsters.construct());
+        static_cast<void>(monsters.construct());
+        auto& shared = forever<tenure::shared_pool<monster>>();
+        static_cast<void>(shared.construct());
+        static_cast<void>(forever<tenure::block_pool>(std::size_t{64}).allocate());
+        static_cast<void>(forever<tenure::pool<long>>()); // empty
+        end();
+    };
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0),
+                std::string{"\n  pool of "} + of_monsters + ": 2 blocks, 96 bytes\n");
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0),
+                std::string{"\n  shared pool of "} + of_monsters + ": 1 block, 48");
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), "\n  pool of 64-byte blocks: 1 block, 64 bytes\n");
+}
+
+TEST_F(leak_check_death, does_not_name_pools_that_are_empty_or_gone) {
+    EXPECT_EXIT(
+        {
+            check_leaks();
+            {
+                tenure::pool<monster> gone;
+                static_cast<void>(gone.construct());
+                tenure::shared_pool<monster> also_gone;
+                static_cast<void>(also_gone.construct());
+                tenure::affinity_group group("gone");
+                static_cast<void>(group.allocate(24));
+                tenure::heap heap({.name = "gone"});
+                static_cast<void>(heap.allocate(24));
+            }
+            auto& empty = forever<tenure::pool<monster>>();
+            empty.destroy(empty.construct());
+            end();
+        },
+        testing::ExitedWithCode(0), "^$");
+}
+
+TEST_F(leak_check_death, follows_a_pool_that_moves) {
+    EXPECT_EXIT(
+        {
+            check_leaks();
+            tenure::pool<monster> first;
+            static_cast<void>(first.construct());
+            static_cast<void>(forever<tenure::pool<monster>>(std::move(first)));
+            end();
+        },
+        testing::ExitedWithCode(0), std::string{"\n  pool of "} + of_monsters + ": 1 block, 48 bytes\n");
+}
+
+TEST_F(leak_check_death, names_heaps_and_groups_once) {
+    const auto program = [] {
+        check_leaks();
+        static_cast<void>(forever<tenure::heap>(tenure::heap_options{.name = "textures"}).allocate(100));
+        auto& group = forever<tenure::affinity_group>("nodes");
+        static_cast<void>(group.allocate(24));
+        static_cast<void>(group.allocate(3'000'000)); // in the group's heap
+        end();
+    };
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), "\n  heap textures: 1 block, ");
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), "\n  affinity group nodes: 2 blocks, ");
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), lacks("heap nodes"));
+}
+
+TEST_F(leak_check_death, counts_the_process_heap_and_temp_job_by_owner) {
+    const auto program = [] {
+        check_leaks();
+        const tenure::tag_scope scope("level loader");
+        static_cast<void>(tenure::allocate(1000, tenure::lifetime::persistent));
+        static_cast<void>(tenure::allocate(1000, tenure::lifetime::persistent));
+        static_cast<void>(tenure::allocate(100, tenure::lifetime::temp_job));
+        end();
+    };
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), "\n  process heap, owner level loader: 2 blocks, ");
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), "\n  TempJob, owner level loader: 1 block, 100 bytes\n");
+}
+
+[[maybe_unused]] __attribute__((noinline)) void spawn() {
+    static_cast<void>(tenure::make<monster>());
+    asm volatile("");
+}
+
+TEST_F(leak_check_death, says_which_types_were_made_and_where) {
+    if (!tenure::checks::caller) GTEST_SKIP() << "plain builds know no types";
+    const auto program = [] {
+        check_leaks();
+        for (int turn = 0; turn < 20; ++turn) spawn();
+        tenure::destroy(tenure::make<long>());
+        static_cast<void>(tenure::make_array<short>(10));
+        end();
+    };
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0),
+                "\n  make: game::monster: 20 blocks, 960 bytes\n    #0 0x.*spawn");
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), "\n  make: short.*: 1 block, 20 bytes\n");
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), lacks("make: long"));
+}
+
+TEST_F(leak_check_death, is_silent_when_it_is_off) {
+    EXPECT_EXIT(
+        {
+            tenure::set_option(option::leak_check, 0);
+            static_cast<void>(forever<tenure::pool<monster>>().construct());
+            static_cast<void>(tenure::make<monster>());
+            end();
+        },
+        testing::ExitedWithCode(0), "^$");
+}
+
+TEST_F(leak_check_death, waits_for_objects_of_static_duration) {
+    EXPECT_EXIT(
+        {
+            check_leaks();
+            static tenure::pool<monster> of_the_program;
+            static_cast<void>(of_the_program.construct());
+            end();
+        },
+        testing::ExitedWithCode(0), lacks("pool of"));
+}
+
+TEST_F(leak_check_death, is_not_repeated_by_a_child_for_what_it_inherited) {
+    EXPECT_EXIT(
+        {
+            check_leaks();
+            static_cast<void>(forever<tenure::pool<monster>>().construct());
+            const pid_t child = ::fork();
+            if (child == 0) std::exit(0);
+            int status = 0;
+            ::waitpid(child, &status, 0);
+            std::_Exit(WEXITSTATUS(status));
+        },
+        testing::ExitedWithCode(0), "^$");
+}
+
+TEST(held_list, writes_the_largest_lines_and_says_that_there_are_more) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    const auto program = [] {
+        static tenure::detail::held_list list;
+        for (std::size_t number = 1; number <= 100; ++number) {
+            const std::string name = "<" + std::to_string(number) + ">";
+            list.add({"part ", name, 1, number <= 60 ? number : 1});
+        }
+        list.write();
+        std::_Exit(0);
+    };
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0),
+                "^tenure: 100 blocks with 1870 bytes are still held at the end of "
+                "the program, by\n  part <60>: 1 block, 60 bytes\n");
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0),
+                "part <45>: 1 block, 45 bytes\n  and others; the 16 largest are listed\n");
+}
+
+TEST(held_list, cuts_long_names) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(
+        {
+            const std::string name(1000, 'x');
+            tenure::detail::held_list list;
+            list.add({"part ", name, 1, 8});
+            list.write();
+            std::_Exit(0);
+        },
+        testing::ExitedWithCode(0), "\n  part x{112}\\.\\.\\.: 1 block, 8 bytes\n");
+}
+
+TEST(type_in, finds_the_type_in_the_text_of_the_compiler) {
+    using tenure::detail::signature_of;
+    using tenure::detail::type_in;
+    EXPECT_EQ(type_in(signature_of<monster>()), "game::monster");
+    EXPECT_EQ(type_in(signature_of<int>()), "int");
+    EXPECT_EQ(type_in("nothing of the kind"), "");
+    EXPECT_EQ(type_in(nullptr), "");
+}
+
+}
