@@ -46,6 +46,19 @@ TEST_F(operators, give_aligned_blocks_that_every_form_of_delete_takes) {
     ::operator delete(nullptr);
 }
 
+// Also run with a guarded block as often as possible: one that ends at a guard page starts where its alignment says.
+TEST_F(operators, align_every_block_of_a_size_class) {
+    constexpr std::size_t count = 500, sizes[] = {12, 24, 40, 280, 1000, 2008, 40'008};
+    for (const std::size_t bytes : sizes) {
+        void* blocks[count];
+        for (void*& block : blocks) {
+            block = hidden(::operator new(bytes));
+            EXPECT_TRUE(is_multiple(block, 16)) << bytes << ": " << block;
+        }
+        for (void* block : blocks) ::operator delete(block, bytes);
+    }
+}
+
 TEST_F(operators, keep_alignments_of_their_own) {
     for (std::size_t number = 8; number <= (std::size_t{1} << 20); number *= 2) {
         const auto alignment = static_cast<std::align_val_t>(number);

@@ -82,6 +82,13 @@ TEST_F(block_check, blocks_of_several_sizes_pass_when_they_lie_apart) {
     EXPECT_EQ(blocks[0].place, memory.data()) << "sorted by address";
 }
 
+TEST_F(block_check, a_small_block_needs_no_more_alignment_than_an_object_of_its_size) {
+    std::vector<sized_block> blocks{{memory.data(), 16}, {memory.data() + 24, 12}};
+    EXPECT_EQ(check_blocks(blocks, 16), "");
+    blocks[1] = {memory.data() + 20, 12};
+    EXPECT_EQ(check_blocks(blocks, 16), "a block did not have the requested alignment");
+}
+
 TEST_F(block_check, a_small_block_in_a_large_one_is_seen) {
     std::vector<sized_block> blocks{{memory.data(), 512}, {memory.data() + 496, 16}};
     EXPECT_EQ(check_blocks(blocks, 16), "two blocks overlapped");

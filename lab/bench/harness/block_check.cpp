@@ -84,7 +84,7 @@ std::string_view check_blocks(std::span<sized_block> blocks, std::size_t alignme
               [](const sized_block& left, const sized_block& right) { return std::less<>{}(left.place, right.place); });
     std::uintptr_t end_before = 0;
     for (const sized_block& block : blocks) {
-        if (!is_aligned(block.place, alignment)) return misaligned;
+        if (!is_aligned(block.place, std::min(alignment, malloc_alignment(block.bytes)))) return misaligned;
         if (address_of(block.place) < end_before) return overlapping;
         end_before = address_of(block.place) + block.bytes;
     }

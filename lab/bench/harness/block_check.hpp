@@ -36,7 +36,7 @@ struct sized_block {
     std::size_t bytes;
 };
 
-/// The same for blocks of several sizes.
+/// The same for blocks of several sizes. A block smaller than `alignment` needs only malloc_alignment() of its size.
 [[nodiscard]] std::string_view check_blocks(std::span<sized_block> blocks, std::size_t alignment);
 
 inline constexpr std::string_view wrong_contents = "a block did not hold the data written to all of it";

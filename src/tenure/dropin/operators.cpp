@@ -18,8 +18,13 @@ namespace {
 using namespace tenure;
 
 // The standard requires that operator new(n) returns an address suitable for any object of n bytes, so 8 is enough for
-// up to 8 bytes. Larger size classes are multiples of 16.
+// up to 8 bytes. Larger size classes are multiples of 16, so the fast path need not ask for more.
 constexpr std::size_t plain_alignment = 8;
+
+// The slow path may place a block elsewhere than in a size class, as close to a guard page as its alignment allows.
+constexpr std::size_t alignment_for(std::size_t bytes) {
+    return bytes <= plain_alignment ? plain_alignment : default_alignment;
+}
 
 using detail::block_form;
 constexpr block_form one = block_form::scalar_new, many = block_form::array_new;
@@ -46,14 +51,14 @@ template<block_form form>
 [[nodiscard]] TENURE_ALWAYS_INLINE void* create(std::size_t bytes) {
     void* block; // assigned, or not used
     return dropin::allocate_fast<plain_alignment>(block, bytes) ? block
-                                                                : create_slow<kept<form>>(bytes, plain_alignment);
+                                                                : create_slow<kept<form>>(bytes, alignment_for(bytes));
 }
 template<block_form form>
 [[nodiscard]] TENURE_ALWAYS_INLINE void* create_quietly(std::size_t bytes) noexcept {
     void* block; // assigned, or not used
     return dropin::allocate_fast<plain_alignment>(block, bytes)
                ? block
-               : create_slow_quietly<kept<form>>(bytes, plain_alignment);
+               : create_slow_quietly<kept<form>>(bytes, alignment_for(bytes));
 }
 
 template<block_form form>
