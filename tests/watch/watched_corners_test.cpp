@@ -176,7 +176,7 @@ TEST(watch_corners, a_lock_of_tbbs_is_no_want_of_work) {
     EXPECT_EQ(seen.code, 0) << seen.err;
     const json region = watched::region_of_kind(seen, "tbb");
     for (const json& site : region["sites"]) EXPECT_NE(site["call"], "futex") << "it is the lock's own";
-    EXPECT_TRUE(watched::some_stack_has(region, "tbb::mutex", "take_turns"));
+    ASSERT_TRUE(watched::some_stack_has(region, "tbb::mutex", "take_turns")) << seen.text;
     const json wait = watched::site(region, "tbb::mutex", "take_turns");
     EXPECT_NE(wait["object"].get<std::string>().find("lock"), std::string::npos) << wait["object"];
 }

@@ -5,6 +5,7 @@
 /// A lock of TBB's own between two of its threads, which sleep for it as they do for want of work.
 
 #include <oneapi/tbb/mutex.h>
+#include <sched.h>
 #include <tbb/global_control.h>
 #include <tbb/parallel_for.h>
 #include <unistd.h>
@@ -23,7 +24,8 @@ watched::thread_id ids[2];
 __attribute__((noinline)) void take_turns(int index) {
     watched::announce(ids[index]);
     inside.fetch_add(1);
-    while (inside.load() < 2) usleep(1000); // until both threads are here: TBB gives each of them one
+    // Until both threads are here: TBB gives each of them one. Without a sleep, which would pass for the one in the lock.
+    while (inside.load() < 2) sched_yield();
     for (int round = 0; round < 10; ++round) {
         const tbb::mutex::scoped_lock held(lock);
         if (!have_met.exchange(true)) watched::wait_until_asleep(ids[1 - index]);
