@@ -24,7 +24,7 @@ watched::thread_id ids[2];
 __attribute__((noinline)) void take_turns(int index) {
     watched::announce(ids[index]);
     inside.fetch_add(1);
-    // Until both threads are here: TBB gives each of them one. Without a sleep, which would pass for the one in the lock.
+    // Until both threads are here: TBB gives each of them one. Without a sleep, which would pass for one in the lock.
     while (inside.load() < 2) sched_yield();
     for (int round = 0; round < 10; ++round) {
         const tbb::mutex::scoped_lock held(lock);
