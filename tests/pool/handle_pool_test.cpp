@@ -127,6 +127,114 @@ TEST(handle_pool, a_constructor_that_throws_leaves_no_object) {
     EXPECT_TRUE(pool.valid());
 }
 
+/// Uses its pool in its constructor and its destructor.
+struct partner {
+    using pool_type = handle_pool<partner>;
+
+    explicit partner(pool_type& in, int* destroyed_count = nullptr) : pool(in), destroyed(destroyed_count) {
+        EXPECT_FALSE(pool.handle_of(this)) << "an object has no handle while it is constructed";
+        for (const partner& each : pool) EXPECT_NE(&each, this);
+    }
+    ~partner() {
+        EXPECT_EQ(pool.get(self), nullptr);
+        EXPECT_FALSE(pool.destroy(self)) << "its own destructor runs";
+        EXPECT_FALSE(pool.handle_of(this));
+        if (trims) pool.trim();
+        if (constructs) made = pool.construct(pool);
+        for (const partner& each : pool) EXPECT_NE(&each, this);
+        pool.destroy(other);
+        EXPECT_EQ(mark, 7) << "nobody else has the memory";
+        if (destroyed != nullptr) ++*destroyed;
+    }
+    partner(const partner&) = delete;
+    partner& operator=(const partner&) = delete;
+
+    pool_type& pool;
+    int* destroyed;
+    pool_handle<partner> self{}, other{};
+    bool constructs = false, trims = false;
+    int mark = 7;
+    static pool_handle<partner> made;
+};
+pool_handle<partner> partner::made{};
+
+/// Two objects of which each destroys the other.
+pool_handle<partner> make_pair_in(handle_pool<partner>& pool, int* destroyed) {
+    const auto first = pool.construct(pool, destroyed), second = pool.construct(pool, destroyed);
+    pool.get(first)->self = pool.get(second)->other = first;
+    pool.get(first)->other = pool.get(second)->self = second;
+    return first;
+}
+
+TEST(handle_pool, two_objects_may_destroy_each_other) {
+    handle_pool<partner> pool(100);
+    int destroyed = 0;
+    const auto first = make_pair_in(pool, &destroyed);
+    EXPECT_TRUE(pool.destroy(first));
+    EXPECT_EQ(destroyed, 2);
+    EXPECT_EQ(pool.size(), 0u);
+    EXPECT_TRUE(pool.valid());
+    for (int count = 0; count < 10; ++count) static_cast<void>(make_pair_in(pool, &destroyed));
+    pool.clear();
+    EXPECT_EQ(destroyed, 22);
+    EXPECT_EQ(pool.size(), 0u);
+    EXPECT_TRUE(pool.valid());
+}
+
+TEST(handle_pool, objects_that_destroy_each_other_are_destroyed_once_by_the_end_and_by_a_move) {
+    int destroyed = 0;
+    {
+        handle_pool<partner> pool(100);
+        for (int count = 0; count < 10; ++count) static_cast<void>(make_pair_in(pool, &destroyed));
+    }
+    EXPECT_EQ(destroyed, 20);
+    handle_pool<partner> replaced(100);
+    static_cast<void>(make_pair_in(replaced, &destroyed));
+    replaced = handle_pool<partner>(100);
+    EXPECT_EQ(destroyed, 22);
+    EXPECT_TRUE(replaced.empty());
+}
+
+TEST(handle_pool, the_slot_of_an_object_is_used_again_after_its_destructor) {
+    handle_pool<partner> pool(100);
+    const auto old = pool.construct(pool);
+    pool.get(old)->self = old;
+    pool.get(old)->constructs = true;
+    EXPECT_TRUE(pool.destroy(old));
+    EXPECT_EQ(partner::made.index, 1u);
+    EXPECT_EQ(pool.construct(pool).index, old.index);
+    EXPECT_EQ(pool.size(), 2u);
+    EXPECT_TRUE(pool.valid());
+}
+
+TEST(handle_pool, a_trim_during_a_destructor_keeps_the_object) {
+    struct large {
+        explicit large(handle_pool<large>& in) : pool(in) { words[1000] = 5; }
+        ~large() {
+            EXPECT_GT(pool.trim(), 0u);
+            EXPECT_EQ(words[1000], 5u);
+        }
+        handle_pool<large>& pool;
+        std::uint64_t words[4096];
+    };
+    handle_pool<large> pool(100);
+    EXPECT_TRUE(pool.destroy(pool.construct(pool)));
+}
+
+TEST(handle_pool, a_constructor_may_construct_others) {
+    struct tree {
+        tree(handle_pool<tree>& in, int depth) {
+            if (depth != 0) left = in.construct(in, depth - 1), right = in.construct(in, depth - 1);
+        }
+        pool_handle<tree> left{}, right{};
+    };
+    handle_pool<tree> trees(100'000);
+    const auto root = trees.construct(trees, 10);
+    EXPECT_EQ(trees.size(), 2047u);
+    EXPECT_TRUE(trees.get(trees.get(root)->left) != nullptr && trees.get(trees.get(root)->right) != nullptr);
+    EXPECT_TRUE(trees.valid());
+}
+
 TEST(handle_pool, clear_and_the_end_destroy_what_is_live) {
     const auto counted = std::make_shared<int>(0);
     handle_pool<std::shared_ptr<int>> copies(1000);

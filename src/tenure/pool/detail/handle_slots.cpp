@@ -40,16 +40,27 @@ void handle_slots::forbid(std::size_t index) noexcept {
     platform::poison_freed(pointer_at(objects_.begin() + index * stride_), stride_);
 }
 
+/// The first slot from `index` on that is not free; end() if there is none.
+std::size_t handle_slots::next_in_use(std::size_t index) const noexcept {
+    while (index < end_) {
+        const std::size_t group = index / bits_per_word;
+        const bit_word in_use = ~groups_[group].free & ~low_bits(index % bits_per_word);
+        if (in_use != 0) return std::min(group * bits_per_word + lowest_bit(in_use), end_);
+        index = (group + 1) * bits_per_word;
+    }
+    return end_;
+}
+
 std::size_t handle_slots::trim() noexcept {
-    const sole_call call(user_, one_thread_in_slots, this);
+    const sole_call call = begin_call();
     if (!call) return 0;
     std::size_t bytes = 0;
-    std::size_t dead_from = 0;
-    for (std::size_t live = next_live(0);; live = next_live(live + 1)) {
-        const bool is_last = live >= end_;
-        bytes += objects_.decommit(dead_from * stride_, is_last ? objects_.committed_bytes() : live * stride_);
+    std::size_t free_from = 0;
+    for (std::size_t used = next_in_use(0);; used = next_in_use(used + 1)) {
+        const bool is_last = used >= end_;
+        bytes += objects_.decommit(free_from * stride_, is_last ? objects_.committed_bytes() : used * stride_);
         if (is_last) return bytes;
-        dead_from = live + 1;
+        free_from = used + 1;
     }
 }
 

@@ -22,8 +22,9 @@ namespace tenure::inline TENURE_ABI::detail {
 //   objects   | slot 0 | slot 1 | ...
 //   records   | summary: a bit per group with free slots | group 0 | group 1 | ...
 //
-// A slot's generation is odd while it is live. A take adds one, a give adds one. A slot whose generation would return
-// to zero is not used again.
+// A slot is free, taken or live. It is taken while its object is constructed or destroyed: then it has no handle, and
+// no other object gets it. Its generation is odd while it is live: make_live() adds one, make_stale() adds one. A slot
+// whose generation returns to where it began is not used again.
 struct slot_group {
     bit_word live;
     bit_word free; ///< was live before, and may be taken
@@ -37,6 +38,9 @@ class handle_slots {
 public:
     static constexpr std::size_t max_slots = std::size_t{1} << 32;
     static constexpr std::size_t no_slot = SIZE_MAX;
+
+    /// The generation of a slot before its first object.
+    static constexpr std::uint32_t first_generation = 0;
 
     /// `stride` is a multiple of `alignment`. `max_count` is at most max_slots; a larger one refuses every take.
     handle_slots(std::size_t stride, std::size_t alignment, std::size_t max_count) noexcept
@@ -52,10 +56,14 @@ public:
         return *this;
     }
 
+    /// Begins a call that changes the slots, also one whose object is constructed or destroyed in between. A call of
+    /// another thread that overlaps with it is reported, and one inside it is not.
+    [[nodiscard]] sole_call begin_call() noexcept { return {user_, one_thread_in_slots, this}; }
+
+    // The functions that change slots require a call that begin_call() allowed.
+
     /// Takes the free slot with the lowest index. Returns   no_slot when full or out of memory.
     [[nodiscard]] std::size_t take() noexcept {
-        const sole_call call(user_, one_thread_in_slots, this);
-        if (!call) return no_slot;
         std::size_t index = end_;
         if (free_count_ != 0) {
             index = take_free();
@@ -64,27 +72,35 @@ public:
         } else {
             return no_slot;
         }
+        if constexpr (checks::caller) admit(index);
+        return index;
+    }
+    /// Gives a taken slot its next handle.
+    void make_live(std::size_t index) noexcept {
         slot_group& group = groups_[index / bits_per_word];
         group.live |= bit_at(index);
         ++group.generations[index % bits_per_word];
         ++live_count_;
-        if constexpr (checks::caller) admit(index);
-        return index;
     }
-
-    /// Gives a live slot back.
-    void give(std::size_t index) noexcept {
-        const sole_call call(user_, one_thread_in_slots, this);
-        if (!call) return;
+    /// Makes the handle of a live slot stale. The slot is taken until give().
+    void make_stale(std::size_t index) noexcept {
         slot_group& group = groups_[index / bits_per_word];
         group.live &= ~bit_at(index);
-        --live_count_;
-        if constexpr (checks::caller) forbid(index);
-        if (group.generations[index % bits_per_word] == UINT32_MAX) [[unlikely]] {
-            --group.generations[index % bits_per_word]; // the slot stays unused; no handle has an even generation
-            return;
-        }
         ++group.generations[index % bits_per_word];
+        --live_count_;
+    }
+    /// Frees a taken slot that was live.
+    void give(std::size_t index) noexcept {
+        if (generation_of(index) == first_generation) [[unlikely]] {
+            if constexpr (checks::caller) forbid(index);
+            return; // it has had every generation
+        }
+        give_unused(index);
+    }
+    /// Frees a taken slot that had no handle.
+    void give_unused(std::size_t index) noexcept {
+        if constexpr (checks::caller) forbid(index);
+        slot_group& group = groups_[index / bits_per_word];
         group.free |= bit_at(index);
         ++free_count_;
         const std::size_t word = index / bits_per_word / bits_per_word;
@@ -129,7 +145,7 @@ public:
         if (at.left == 0) next_group(at);
     }
 
-    /// Returns the whole OS pages without a live slot to the system. Returns   their bytes, touched or not.
+    /// Returns the whole OS pages without a live or taken slot to the system. Returns   their bytes, touched or not.
     TENURE_API std::size_t trim() noexcept;
     /// Whether all records agree. Cost      O(slots).
     [[nodiscard]] TENURE_API bool valid() const noexcept;
@@ -143,6 +159,7 @@ public:
     [[nodiscard]] const slot_group* groups() const noexcept { return groups_; }
 
 private:
+    [[nodiscard]] std::size_t next_in_use(std::size_t index) const noexcept;
     void next_group(walk& at) const noexcept {
         while (at.left == 0 && ++at.group * bits_per_word < end_) at.left = groups_[at.group].live;
     }
