@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -61,6 +63,70 @@ TEST(handle_pool, any_bits_are_refused) {
     EXPECT_EQ(numbers.get({one.index, one.generation + 1}), nullptr) << "a free slot has no handle";
     int outside = 0;
     EXPECT_FALSE(numbers.handle_of(&outside));
+}
+
+TEST(handle_pool, a_handle_of_another_pool_is_refused) {
+    constexpr int pool_count = 50, uses = 2000;
+    std::vector<handle_pool<int>> pools;
+    for (int count = 0; count < pool_count; ++count) pools.emplace_back(10);
+    std::set<std::uint64_t> given;
+    for (handle_pool<int>& each : pools) {
+        for (int use = 0; use < uses; ++use) {
+            const auto made = each.construct(use);
+            EXPECT_TRUE(given.insert(made.bits()).second);
+            if (use != uses - 1) each.destroy(made);
+        }
+    }
+    for (const std::uint64_t bits : given) {
+        int owners = 0;
+        for (const handle_pool<int>& each : pools) owners += each.is_live(pool_handle<int>::from_bits(bits)) ? 1 : 0;
+        ASSERT_LE(owners, 1);
+    }
+    const auto first = pools[0].construct(5), second = pools[1].construct(6);
+    ASSERT_EQ(first.index, second.index);
+    EXPECT_EQ(pools[0].get(second), nullptr);
+    EXPECT_FALSE(pools[0].destroy(second));
+    EXPECT_EQ(*pools[0].get(first), 5);
+    EXPECT_EQ(*pools[1].get(second), 6);
+}
+
+TEST(handle_pool, a_handle_of_a_pool_that_was_replaced_is_stale) {
+    handle_pool<int> pool(10);
+    std::vector<pool_handle<int>> old;
+    for (int round = 0; round < 100; ++round) {
+        pool = handle_pool<int>(10);
+        const auto made = pool.construct(round);
+        for (const auto each : old) EXPECT_EQ(pool.get(each), nullptr);
+        EXPECT_EQ(*pool.get(made), round);
+        old.push_back(made);
+    }
+    // Those of the moved-from pool as well.
+    handle_pool<int> taken(std::move(pool));
+    const auto made = pool.construct(1); // NOLINT: documented
+    EXPECT_EQ(taken.get(made), nullptr);
+    EXPECT_EQ(pool.get(old.back()), nullptr);
+    EXPECT_EQ(*taken.get(old.back()), 99);
+}
+
+TEST(handle_pool, a_slot_that_had_every_generation_is_not_used_again) {
+    tenure::detail::handle_slots slots(16, 16, 100);
+    const auto use = [&] {
+        const auto call = slots.begin_call();
+        const std::size_t index = slots.take();
+        slots.make_live(index);
+        const std::uint32_t generation = slots.generation_of(index);
+        slots.make_stale(index);
+        slots.give(index);
+        EXPECT_TRUE(slots.valid());
+        return std::pair{index, generation};
+    };
+    const auto [index, first] = use();
+    // As if the slot had been used for all objects but two.
+    const_cast<tenure::detail::slot_group*>(slots.groups())->generations[index] = first - 1 - 4;
+    EXPECT_EQ(use(), std::pair(index, first - 4));
+    EXPECT_EQ(use(), std::pair(index, first - 2));
+    EXPECT_EQ(use(), std::pair(index + 1, first));
+    EXPECT_FALSE(slots.is_live(static_cast<std::uint32_t>(index), first));
 }
 
 TEST(handle_pool, objects_are_visited_in_the_order_of_addresses) {

@@ -23,6 +23,12 @@
 /// A construction takes the free slot with the lowest address, so objects stay close together, and a traversal visits
 /// them in the order of addresses. A slot is used for 2^31 objects; then it stays empty, so no handle becomes valid
 /// again.
+///
+/// A handle of another pool is refused like a stale one, also if that pool is gone or was replaced by assignment:
+/// generations of each pool begin at a point of their own. This is certain for P pools (that ever had an object in the
+/// process, at most 50 million) while no slot was used for more than 400 million / P objects. After that it is only
+/// likely: a foreign handle would need the index and the generation of a live object by chance. Not detected are
+/// handles of another run of the program, or of another copy of the library, whose pools begin at the same points.
 
 #include <cstddef>
 #include <cstdint>
@@ -74,8 +80,8 @@ public:
     ~handle_pool() {
         if constexpr (!std::is_trivially_destructible_v<T>) destroy_living();
     }
-    /// The objects stay where they are, and their handles stay valid. The other pool is empty afterwards. Generations
-    /// belong to a range of addresses: handles of a pool that was replaced must not be used.
+    /// The objects stay where they are, and their handles are valid in this pool. The other pool is empty afterwards.
+    /// Handles of the objects that this pool had before are stale.
     handle_pool(handle_pool&&) noexcept = default;
     handle_pool& operator=(handle_pool&& other) noexcept {
         if (this != &other) {
@@ -110,7 +116,7 @@ public:
 
     /// Destroys an object. Its handle is stale from the beginning of the destructor on, and its slot is used again only
     /// after the end. The destructor may use the pool: objects may destroy each other.
-    /// Returns   false, and does nothing, if the handle is null or stale.
+    /// Returns   false, and does nothing, if the handle is null, stale or of another pool.
     bool destroy(handle which) noexcept {
         const auto call = slots_.begin_call();
         if (!call || !is_live(which)) return false;
@@ -118,7 +124,7 @@ public:
         return true;
     }
 
-    /// Returns   the object; nullptr if the handle is null or stale. Accepts any bits.
+    /// Returns   the object; nullptr if the handle is null, stale or of another pool. Accepts any bits.
     [[nodiscard]] T* get(handle which) noexcept {
         return slots_.is_live(which.index, which.generation) ? place(which.index) : nullptr;
     }

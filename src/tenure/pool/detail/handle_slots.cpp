@@ -4,6 +4,7 @@
 #include <tenure/pool/detail/handle_slots.hpp>
 
 #include <algorithm>
+#include <atomic>
 
 #include <tenure/base/check.hpp>
 #include <tenure/platform/sanitizer.hpp>
@@ -12,6 +13,22 @@ namespace tenure::inline TENURE_ABI::detail {
 
 constinit const sole_use one_thread_in_slots{
     "handle_pool", "A handle_pool serves one thread at a time: hold a lock during every construct() and destroy()."};
+
+namespace {
+
+constinit std::atomic<std::uint32_t> range_count{0};
+
+// Consecutive multiples of a fraction near the golden ratio lie far apart: the first generations of P ranges, P up to
+// 50 million, differ by 2^31 / (5 * P) uses of a slot or more. The continued fraction of step / 2^31 has no term above
+// 3 until then (Knuth, The Art of Computer Programming, volume 3, section 6.4, theorem S).
+constexpr std::uint32_t generation_step = 1'327'217'237;
+
+/// Even, and different for the first 2^31 ranges of the process.
+std::uint32_t next_first_generation() noexcept {
+    return range_count.fetch_add(1, std::memory_order_relaxed) * generation_step * 2;
+}
+
+}
 
 bool handle_slots::grow() noexcept {
     if (end_ == max_count_ || max_count_ > max_slots || max_count_ > max_object_bytes / stride_) return false;
@@ -28,6 +45,7 @@ bool handle_slots::grow() noexcept {
     if constexpr (checks::caller)
         platform::poison(pointer_at(objects_.begin() + before), objects_.committed_bytes() - before);
     const std::size_t ready_groups = (records_.committed_bytes() - summary_bytes) / sizeof(slot_group);
+    if (end_ == 0) first_generation_ = next_first_generation();
     ready_end_ = std::min({objects_.committed_bytes() / stride_, ready_groups * bits_per_word, max_count_});
     return true;
 }
@@ -90,6 +108,7 @@ void handle_slots::swap(handle_slots& other) noexcept {
     std::swap(summary_, other.summary_);
     std::swap(lowest_word_, other.lowest_word_);
     std::swap(live_count_, other.live_count_);
+    std::swap(first_generation_, other.first_generation_);
     std::swap(stride_, other.stride_);
     std::swap(alignment_, other.alignment_);
     std::swap(max_count_, other.max_count_);

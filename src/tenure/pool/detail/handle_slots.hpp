@@ -23,8 +23,10 @@ namespace tenure::inline TENURE_ABI::detail {
 //   records   | summary: a bit per group with free slots | group 0 | group 1 | ...
 //
 // A slot is free, taken or live. It is taken while its object is constructed or destroyed: then it has no handle, and
-// no other object gets it. Its generation is odd while it is live: make_live() adds one, make_stale() adds one. A slot
-// whose generation returns to where it began is not used again.
+// no other object gets it.
+//
+// A slot's generation is odd while it is live: make_live() adds one, make_stale() adds one. It begins with the range's
+// first generation, which differs from range to range, and the slot is not used again when it returns there.
 struct slot_group {
     bit_word live;
     bit_word free; ///< was live before, and may be taken
@@ -38,9 +40,6 @@ class handle_slots {
 public:
     static constexpr std::size_t max_slots = std::size_t{1} << 32;
     static constexpr std::size_t no_slot = SIZE_MAX;
-
-    /// The generation of a slot before its first object.
-    static constexpr std::uint32_t first_generation = 0;
 
     /// `stride` is a multiple of `alignment`. `max_count` is at most max_slots; a larger one refuses every take.
     handle_slots(std::size_t stride, std::size_t alignment, std::size_t max_count) noexcept
@@ -68,6 +67,7 @@ public:
         if (free_count_ != 0) {
             index = take_free();
         } else if (index != ready_end_ || grow()) {
+            groups_[index / bits_per_word].generations[index % bits_per_word] = first_generation_;
             ++end_;
         } else {
             return no_slot;
@@ -91,7 +91,7 @@ public:
     }
     /// Frees a taken slot that was live.
     void give(std::size_t index) noexcept {
-        if (generation_of(index) == first_generation) [[unlikely]] {
+        if (generation_of(index) == first_generation_) [[unlikely]] {
             if constexpr (checks::caller) forbid(index);
             return; // it has had every generation
         }
@@ -189,6 +189,7 @@ private:
     bit_word* summary_ = nullptr;
     std::size_t lowest_word_ = 0; ///< no word of the summary before this one has a bit
     std::size_t live_count_ = 0;
+    std::uint32_t first_generation_ = 0; ///< of every slot of this range, before its first object
     std::size_t stride_;
     std::size_t alignment_;
     std::size_t max_count_;
