@@ -10,14 +10,14 @@
 /// Not for        blocks that live for a varying number of frames: lifetime/temp_job.hpp. Scratch memory:
 ///                lifetime/temp.hpp. One object per frame: frame_buffered, below.
 /// Memory from    a block source, in chunks that are used again `frames` frames later.
-/// Cost           allocate O(1), about 8 ns: the frame count, and an atomic addition in a line that an eighth of the
-///                threads share. The first allocation of a frame, and a full chunk, take a lock.
+/// Cost           allocate O(1), about 8 ns: the frame count, and an atomic compare-exchange in a line that an eighth
+/// of
+///                the threads share. The first allocation of a frame, and a full chunk, take a lock.
 /// Overhead       64 bytes per chunk; sizes are rounded up to 16 bytes. Up to eight chunks per frame are filled at the
-///                same time.
+///                same time. A size or an alignment above a quarter of a chunk takes a chunk of its own.
 /// Threads        any thread allocates. Nobody frees.
 /// Fork           usable in the child, unless another thread was allocating at the time of the fork.
-/// When full      acquires another chunk; returns nullptr if that fails. The rest of the current chunk is then lost
-///                until its frames have passed.
+/// When full      acquires another chunk; returns nullptr if that fails and changes nothing.
 /// Example        examples/frame_memory.cpp
 
 #include <array>
@@ -80,6 +80,9 @@ private:
     };
 
     [[nodiscard]] static std::size_t stripe_of_this_thread() noexcept;
+    [[nodiscard]] bool is_large(std::size_t bytes, std::size_t alignment) const noexcept {
+        return (bytes > alignment ? bytes : alignment) > chunk_bytes_ / 4;
+    }
     [[nodiscard]] static void* bump(chunk& from, std::size_t bytes, std::size_t alignment) noexcept;
     [[nodiscard]] void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
     void recycle(buffer& which) noexcept;
