@@ -66,6 +66,22 @@ TEST(frame_memory, impossible_requests_are_refused) {
     EXPECT_EQ(memory.stats().reserved_bytes, 0u);
 }
 
+TEST(frame_memory, numbers_of_frames_out_of_range_are_refused) {
+    const support::heard_reports heard; // checked builds report them
+    tenure::counting_source source(tenure::page_source::process());
+    for (const std::size_t frames : {std::size_t{0}, frame_memory::max_frames + 1, SIZE_MAX}) {
+        frame_memory memory(frames, source);
+        EXPECT_EQ(memory.frames(), 0u);
+        for (const std::size_t bytes : {0u, 100u, 1'000'000u}) EXPECT_EQ(memory.allocate(bytes), nullptr);
+        next_frame();
+        EXPECT_EQ(memory.allocate(0), nullptr);
+        EXPECT_EQ(memory.trim(), 0u);
+        EXPECT_EQ(memory.stats().live_bytes, 0u);
+    }
+    EXPECT_EQ(source.peak_bytes(), 0u);
+    EXPECT_EQ(frame_memory(frame_memory::max_frames).frames(), frame_memory::max_frames);
+}
+
 TEST(frame_memory, a_source_that_fails_is_a_refusal_and_later_requests_succeed) {
     tenure::failing_source source(tenure::page_source::process(), 1);
     frame_memory memory(2, source, 4096);

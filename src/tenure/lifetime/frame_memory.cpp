@@ -31,8 +31,12 @@ constexpr std::size_t max_request_bytes = max_object_bytes / 4;
 }
 
 frame_memory::frame_memory(std::size_t frames, block_source& source, std::size_t chunk_bytes) noexcept
-    : frames_(std::clamp<std::size_t>(frames, 1, max_frames)),
-      chunk_bytes_(align_up(std::max<std::size_t>(chunk_bytes, 4096), cache_line_bytes)), source_(source) {}
+    : frames_(frames >= 1 && frames <= max_frames ? frames : 1), is_possible_(frames_ == frames),
+      chunk_bytes_(align_up(std::clamp<std::size_t>(chunk_bytes, 4096, max_request_bytes), cache_line_bytes)),
+      source_(source) {
+    if (checks::caller && !is_possible_)
+        report_argument("The constructor of frame_memory", "frames", frames, "Memory lives for 1 to 8 frames.");
+}
 
 frame_memory::~frame_memory() {
     for (buffer& each : buffers_) recycle(each);
@@ -80,6 +84,7 @@ void* frame_memory::allocate(std::size_t bytes, std::size_t alignment) noexcept 
 }
 
 void* frame_memory::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
+    if (!is_possible_) return nullptr;
     const detail::hooked_call call("of frame_memory", bytes);
     const platform::lock_guard lock(mutex_);
     const std::uint64_t now = frame_clock::now();

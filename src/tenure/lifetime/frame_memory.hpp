@@ -41,8 +41,9 @@ public:
 
     /// A block that is allocated in one frame is valid in this frame and in `frames` - 1 further ones: until
     /// next_frame() has been called `frames` times. Acquires nothing until the first allocation.
-    /// Requires  the source serves any thread and outlives this object. `frames` below 1 counts as 1, above max_frames
-    ///           as max_frames; `chunk_bytes` below 4 KiB as 4 KiB.
+    /// If `frames` is not 1 to max_frames, every allocation fails; checked builds report it. `chunk_bytes` below 4 KiB
+    /// count as 4 KiB.
+    /// Requires  the source serves any thread and outlives this object.
     explicit frame_memory(std::size_t frames = 2, block_source& source = page_source::process(),
                           std::size_t chunk_bytes = 256 * 1024) noexcept;
     /// Releases all memory, at whatever age. Requires  no thread allocates.
@@ -63,7 +64,8 @@ public:
 
     /// Whether the pointer is inside a chunk, freed or not. Cost      O(chunks), with a lock.
     [[nodiscard]] bool owns(const void* pointer) const noexcept;
-    [[nodiscard]] std::size_t frames() const noexcept { return frames_; }
+    /// Zero if the constructor's argument was out of range.
+    [[nodiscard]] std::size_t frames() const noexcept { return is_possible_ ? frames_ : 0; }
     /// live_bytes are those of the frames that are still valid, with roundings; live_count is not counted. Cost
     /// O(chunks), with a lock.
     [[nodiscard]] allocator_stats stats() const noexcept;
@@ -89,7 +91,8 @@ private:
     [[nodiscard]] chunk* take_chunk(std::size_t bytes) noexcept;
     std::size_t release_list(chunk*& first) noexcept;
 
-    std::size_t frames_;
+    std::size_t frames_; ///< 1 to max_frames
+    bool is_possible_;   ///< whether the constructor's argument was
     std::size_t chunk_bytes_;
     block_source& source_;
     std::array<buffer, max_frames> buffers_{};
