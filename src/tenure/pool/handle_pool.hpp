@@ -13,7 +13,8 @@
 ///                in doubling steps. Objects never move.
 /// Cost           construct and destroy O(1) plus the constructor and destructor; a construction may read a bit per
 ///                4096 slots. get O(1): two compares and one load. A traversal reads a bit per slot.
-/// Overhead       4.25 bytes per slot, apart from the objects; a handle is 8 bytes.
+/// Overhead       4.25 bytes per slot, apart from the objects; a handle is 8 bytes. Checked builds: at least 16 bytes
+///                between objects.
 /// Threads        one thread at a time. Others may call get() while none constructs, destroys or moves the pool.
 ///                Checked builds report calls that overlap.
 /// Fork           usable in the child, unless another thread was using it at the time of the fork.
@@ -133,7 +134,7 @@ public:
     /// The handle of a live object. Requires  `object` is in this pool; the null handle if it is not.
     [[nodiscard]] handle handle_of(const T* object) const noexcept {
         if (!slots_.contains(object)) return {};
-        const handle found = handle_at((address_of(object) - slots_.objects()) / sizeof(T));
+        const handle found = handle_at((address_of(object) - slots_.objects()) / stride());
         return is_live(found) ? found : handle{};
     }
 
@@ -176,7 +177,11 @@ private:
     };
 
     [[nodiscard]] T* place(std::size_t index) const noexcept {
-        return static_cast<T*>(pointer_at(slots_.objects())) + index;
+        return static_cast<T*>(pointer_at(slots_.objects() + index * stride()));
+    }
+    [[nodiscard]] std::size_t stride() const noexcept {
+        if constexpr (checks::caller) return slots_.stride();
+        return sizeof(T);
     }
     [[nodiscard]] handle handle_at(std::size_t index) const noexcept {
         return {static_cast<std::uint32_t>(index), slots_.generation_of(index)};

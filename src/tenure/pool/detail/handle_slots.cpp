@@ -51,11 +51,29 @@ bool handle_slots::grow() noexcept {
 }
 
 void handle_slots::admit(std::size_t index) noexcept {
-    platform::unpoison(pointer_at(objects_.begin() + index * stride_), stride_);
+    const std::uintptr_t object = object_at(index);
+    platform::unpoison(pointer_at(object), object_bytes());
+    set_tail_guard(object + object_bytes(), object + stride_);
 }
 
 void handle_slots::forbid(std::size_t index) noexcept {
-    platform::poison_freed(pointer_at(objects_.begin() + index * stride_), stride_);
+    platform::poison_freed(pointer_at(object_at(index)), object_bytes());
+}
+
+/// Looks at the guard behind an object, and at the one in front of it, which is whole unless trim() dropped it.
+void handle_slots::check_guards(std::size_t index) const noexcept {
+    const auto check = [this](std::size_t which) {
+        const std::uintptr_t object = object_at(which), guard = object + object_bytes();
+        if (!is_tail_guard_whole(guard, object + stride_)) [[unlikely]]
+            report_tail_guard("handle_pool", object, object_bytes(), object + stride_, behind_guard::a_block);
+    };
+    if (index != 0 && next_in_use(index - 1) == index - 1) check(index - 1);
+    check(index);
+}
+
+/// Looks at the guards of all live objects, before their memory goes.
+void handle_slots::check_living() const noexcept {
+    for (std::size_t index = next_live(0); index < end_; index = next_live(index + 1)) check_guards(index);
 }
 
 /// The first slot from `index` on that is not free; end() if there is none.
@@ -109,6 +127,7 @@ void handle_slots::swap(handle_slots& other) noexcept {
     std::swap(lowest_word_, other.lowest_word_);
     std::swap(live_count_, other.live_count_);
     std::swap(first_generation_, other.first_generation_);
+    std::swap(guard_bytes_, other.guard_bytes_);
     std::swap(stride_, other.stride_);
     std::swap(alignment_, other.alignment_);
     std::swap(max_count_, other.max_count_);

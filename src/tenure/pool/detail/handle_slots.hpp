@@ -12,8 +12,10 @@
 #include <tenure/base/align.hpp>
 #include <tenure/base/bits.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/base/min_max.hpp>
 #include <tenure/engine/growing_range.hpp>
 #include <tenure/engine/sole_user.hpp>
+#include <tenure/engine/tail_guard.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -41,13 +43,18 @@ public:
     static constexpr std::size_t max_slots = std::size_t{1} << 32;
     static constexpr std::size_t no_slot = SIZE_MAX;
 
-    /// `stride` is a multiple of `alignment`. `max_count` is at most max_slots; a larger one refuses every take.
-    handle_slots(std::size_t stride, std::size_t alignment, std::size_t max_count) noexcept
-        : stride_(stride), alignment_(alignment), max_count_(max_count) {
+    /// `bytes` is a multiple of `alignment`. `max_count` is at most max_slots; a larger one refuses every take.
+    handle_slots(std::size_t bytes, std::size_t alignment, std::size_t max_count) noexcept
+        : guard_bytes_(guard_behind(bytes, alignment)), stride_(bytes + guard_bytes_), alignment_(alignment),
+          max_count_(max_count) {
         if (checks::caller && max_count > max_slots) report_count(max_count);
     }
+    ~handle_slots() {
+        if constexpr (checks::caller) check_living();
+    }
     /// The other one is empty afterwards.
-    handle_slots(handle_slots&& other) noexcept : handle_slots(other.stride_, other.alignment_, other.max_count_) {
+    handle_slots(handle_slots&& other) noexcept
+        : handle_slots(other.object_bytes(), other.alignment_, other.max_count_) {
         swap(other);
     }
     handle_slots& operator=(handle_slots&& other) noexcept {
@@ -84,6 +91,7 @@ public:
     }
     /// Makes the handle of a live slot stale. The slot is taken until give().
     void make_stale(std::size_t index) noexcept {
+        if constexpr (checks::caller) check_guards(index);
         slot_group& group = groups_[index / bits_per_word];
         group.live &= ~bit_at(index);
         ++group.generations[index % bits_per_word];
@@ -154,11 +162,22 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return live_count_; }
     [[nodiscard]] std::size_t end() const noexcept { return end_; }
     [[nodiscard]] std::size_t max_count() const noexcept { return max_count_; }
+    /// From one object to the next. Checked builds have a guard in between.
     [[nodiscard]] std::size_t stride() const noexcept { return stride_; }
     [[nodiscard]] bool contains(const void* pointer) const noexcept { return objects_.contains(pointer); }
     [[nodiscard]] const slot_group* groups() const noexcept { return groups_; }
 
 private:
+    [[nodiscard]] static constexpr std::uint32_t guard_behind(std::size_t bytes, std::size_t alignment) noexcept {
+        if constexpr (!checks::caller) return 0;
+        // AddressSanitizer poisons units of 8 bytes.
+        return static_cast<std::uint32_t>(align_up(bytes + tail_guard_bytes, max_of<std::size_t>(alignment, 8)) -
+                                          bytes);
+    }
+    [[nodiscard]] std::size_t object_bytes() const noexcept { return stride_ - guard_bytes_; }
+    [[nodiscard]] std::uintptr_t object_at(std::size_t index) const noexcept {
+        return objects_.begin() + index * stride_;
+    }
     [[nodiscard]] std::size_t next_in_use(std::size_t index) const noexcept;
     void next_group(walk& at) const noexcept {
         while (at.left == 0 && ++at.group * bits_per_word < end_) at.left = groups_[at.group].live;
@@ -179,6 +198,8 @@ private:
     [[nodiscard]] TENURE_API bool grow() noexcept;
     TENURE_API void admit(std::size_t index) noexcept;
     TENURE_API void forbid(std::size_t index) noexcept;
+    TENURE_API void check_guards(std::size_t index) const noexcept;
+    TENURE_API void check_living() const noexcept;
     TENURE_API void swap(handle_slots& other) noexcept;
 
     slot_group* groups_ = nullptr;
@@ -190,6 +211,7 @@ private:
     std::size_t lowest_word_ = 0; ///< no word of the summary before this one has a bit
     std::size_t live_count_ = 0;
     std::uint32_t first_generation_ = 0; ///< of every slot of this range, before its first object
+    std::uint32_t guard_bytes_;          ///< behind each object, in checked builds: part of the stride
     std::size_t stride_;
     std::size_t alignment_;
     std::size_t max_count_;
