@@ -13,7 +13,8 @@
 ///                Access: as an array.
 /// Overhead       48 bytes; addresses for `max_count` elements; at most half of the committed memory is unused, and
 ///                the system provides it only when it is touched. Checked builds: 16 bytes behind the last element.
-/// Threads        one at a time. Others may read elements while one appends, if told of them by other means.
+/// Threads        one at a time. Others may read elements while one appends, if told of them by other means. Checked
+///                builds report calls that overlap.
 /// Fork           usable in the child.
 /// When full      at `max_count` elements, or out of memory, emplace_back returns nullptr and changes nothing.
 /// Example        examples/handle_pool.cpp
@@ -31,8 +32,9 @@
 #include <tenure/base/construct.hpp>
 #include <tenure/base/min_max.hpp>
 #include <tenure/engine/growing_range.hpp>
+#include <tenure/engine/sole_user.hpp>
 #include <tenure/engine/tail_guard.hpp>
-#include <tenure/pool/detail/vector_tail.hpp>
+#include <tenure/pool/detail/vector_checks.hpp>
 
 namespace tenure::inline TENURE_ABI {
 
@@ -65,6 +67,8 @@ public:
     /// Returns   nullptr when full or out of memory. When the constructor throws, the vector has no new element.
     template<class... Arguments>
     [[nodiscard]] T* emplace_back(Arguments&&... arguments) {
+        const auto call = begin_call();
+        if (!call) return nullptr;
         if (size_ == capacity_ && !reserve(size_ + 1)) [[unlikely]]
             return nullptr;
         [[maybe_unused]] const growing_tail tail(*this, 1);
@@ -75,6 +79,8 @@ public:
     /// Appends `count` elements, value-initialised.
     /// Returns   the first one; nullptr when full or out of memory, and nothing has changed.
     [[nodiscard]] T* append(std::size_t count) {
+        const auto call = begin_call();
+        if (!call) return nullptr;
         if (count > max_count_ - size_ || !reserve(size_ + count)) return nullptr;
         [[maybe_unused]] const growing_tail tail(*this, count);
         T* const first = data() + size_;
@@ -84,14 +90,20 @@ public:
     }
     /// Removes the last element. Requires  the vector is not empty.
     void pop_back() noexcept {
+        const auto call = begin_call();
+        if (!call) return;
         static_cast<void>(checked_place(size_ - 1));
         remove(1);
     }
     /// Removes all elements. The memory stays.
-    void clear() noexcept { remove(size_); }
+    void clear() noexcept {
+        if (const auto call = begin_call()) remove(size_);
+    }
     /// Commits memory for `count` elements in all.
     /// Returns   false when `count` is above max_size() or out of memory; nothing has changed then.
     [[nodiscard]] bool reserve(std::size_t count) noexcept {
+        const auto call = begin_call();
+        if (!call) return false;
         if (count > max_count_ || max_count_ > max_object_bytes / sizeof(T)) return false;
         const std::size_t before = range_.committed_bytes();
         if (!range_.grow(count * sizeof(T) + guard_bytes, max_count_ * sizeof(T) + guard_bytes, alignof(T)))
@@ -149,6 +161,7 @@ private:
         [[maybe_unused]] stable_vector& in_;
     };
 
+    [[nodiscard]] detail::sole_call begin_call() noexcept { return {user_, detail::one_thread_in_vector, this}; }
     [[nodiscard]] std::uintptr_t end_address() const noexcept { return range_.begin() + size_ * sizeof(T); }
     void check_tail() const noexcept { detail::check_vector_tail(range_.begin(), end_address()); }
     /// Removes the last `count` elements.
@@ -172,6 +185,7 @@ private:
     std::size_t size_ = 0;
     std::size_t capacity_ = 0;
     std::size_t max_count_;
+    [[no_unique_address]] detail::sole_user user_;
 };
 
 }

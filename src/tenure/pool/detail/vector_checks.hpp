@@ -10,9 +10,13 @@
 #include <cstdint>
 
 #include <tenure/base/config.hpp>
+#include <tenure/engine/sole_user.hpp>
 #include <tenure/engine/tail_guard.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
+
+/// What a report of two threads in one stable_vector says.
+extern TENURE_API const sole_use one_thread_in_vector;
 
 /// `end` is the end of the elements, here and below, and `begin` their beginning. Reports a write past the end.
 TENURE_API void check_vector_tail(std::uintptr_t begin, std::uintptr_t end) noexcept;

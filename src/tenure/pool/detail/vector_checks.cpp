@@ -1,12 +1,15 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/pool/detail/vector_tail.hpp>
+#include <tenure/pool/detail/vector_checks.hpp>
 
 #include <tenure/base/align.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
+
+constinit const sole_use one_thread_in_vector{
+    "stable_vector", "A stable_vector serves one thread at a time: hold a lock during every call that changes it."};
 
 void check_vector_tail(std::uintptr_t begin, std::uintptr_t end) noexcept {
     const std::uintptr_t guard_end = end + tail_guard_bytes;
