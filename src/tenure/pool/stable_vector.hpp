@@ -116,7 +116,10 @@ public:
         return true;
     }
     /// Returns the memory after the last element to the system. Returns   the bytes of its pages, touched or not.
-    std::size_t trim() noexcept { return range_.decommit(size_ * sizeof(T) + guard_bytes, range_.committed_bytes()); }
+    std::size_t trim() noexcept {
+        const auto call = begin_call();
+        return call ? range_.decommit(size_ * sizeof(T) + guard_bytes, range_.committed_bytes()) : 0;
+    }
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
