@@ -11,6 +11,7 @@
 #include <tenure/affinity/affinity_group.hpp>
 #include <tenure/base/counting_source.hpp>
 #include <tenure/base/failing_source.hpp>
+#include <tenure/engine/tail_guard.hpp>
 
 #include "operations.hpp"
 
@@ -164,7 +165,9 @@ private:
         const tenure::affinity_usage usage = group_.usage();
         fuzz::require(usage.available_bytes == usage.free_bytes, "nothing is refused while a page is empty");
         if (options_.layout == tenure::page_layout::by_size || alignment > options_.alignment) return;
-        const std::size_t taken = tenure::align_up(std::max<std::size_t>(bytes, 1), options_.alignment);
+        const std::size_t with_guard = std::max<std::size_t>(bytes, 1) + tenure::detail::tail_guard_bytes;
+        const std::size_t taken =
+            std::min(tenure::align_up(with_guard, options_.alignment), tenure::affinity_group::max_in_block_bytes());
         fuzz::require(usage.largest_free_bytes < taken, "nothing is refused while a run is long enough");
     }
 

@@ -41,7 +41,9 @@ TN_API void tn_scratch_end(tn_scratch_scope* scope);
 
 /* ------------------------------------------------------------------------------------------- pools with handles */
 
-/** Objects of one size, named by handles that go stale when the object is freed. One thread at a time. */
+/** Objects of one size, named by handles that go stale when the object is freed. One thread at a time. A handle of
+ *  another pool is refused like a stale one: for certain while no place of P pools was used for more than 400 million /
+ * P objects, and very likely after that (pool/handle_pool.hpp). */
 typedef struct tn_handle_pool tn_handle_pool;
 
 /** A handle. Zero names no object. */
@@ -57,9 +59,9 @@ TN_API void tn_handle_pool_destroy(tn_handle_pool* pool);
 /** Allocates uninitialised memory for an object and stores its address in `object`, if that is not NULL. Returns zero
  *  when full or out of memory. */
 TN_API tn_pool_handle tn_handle_pool_allocate(tn_handle_pool* pool, void** object);
-/** TN_STALE_HANDLE, and nothing changes, if the handle is zero or stale. */
+/** TN_STALE_HANDLE, and nothing changes, if the handle is zero, stale or of another pool. */
 TN_API tn_status tn_handle_pool_deallocate(tn_handle_pool* pool, tn_pool_handle handle);
-/** The object's address; NULL if the handle is zero or stale. */
+/** The object's address; NULL if the handle is zero, stale or of another pool. */
 TN_API void* tn_handle_pool_get(const tn_handle_pool* pool, tn_pool_handle handle);
 /** The object at the next higher address, or the first for a handle of zero. Stores its handle in `handle`. Returns
  *  NULL at the end. The object of the handle may have been freed meanwhile. */
@@ -80,7 +82,7 @@ typedef struct tn_frame_memory tn_frame_memory;
 TN_API tn_frame_memory* tn_frame_memory_create(uint32_t frames, const tn_block_source* source);
 /** Releases all memory, at whatever age. NULL is allowed. */
 TN_API void tn_frame_memory_destroy(tn_frame_memory* memory);
-/** NULL when out of memory. */
+/** NULL, and nothing changes, when out of memory. */
 TN_API void* tn_frame_memory_allocate(tn_frame_memory* memory, size_t bytes, size_t alignment);
 /** Returns memory that no frame uses to the source. No other thread may allocate during the call. Returns the bytes. */
 TN_API size_t tn_frame_memory_trim(tn_frame_memory* memory);

@@ -41,8 +41,8 @@ TEST_F(pages_of_blocks, of_one_size_come_in_rows_when_fresh_and_when_used_again)
     for (int round = 0; round < 3; ++round) {
         std::vector<unsigned char*> smaller, larger;
         for (std::size_t count = 0; count < pages_of_each * per_page; ++count) {
-            larger.push_back(take(group, 64));
-            if (count % 2 == 0) smaller.push_back(take(group, 32));
+            larger.push_back(take(group, within(64)));
+            if (count % 2 == 0) smaller.push_back(take(group, within(32)));
         }
         // Rows of eight pages after shorter ones, cut off by the ends of blocks.
         EXPECT_LE(jumps(larger), pages_of_each / 8 + pages_of_each / 8) << round;
@@ -50,8 +50,8 @@ TEST_F(pages_of_blocks, of_one_size_come_in_rows_when_fresh_and_when_used_again)
             EXPECT_LE(jumps(smaller), pages_of_each / 8);
         }
         EXPECT_TRUE(group.valid());
-        for (unsigned char* each : larger) group.deallocate(each, 64);
-        for (unsigned char* each : smaller) group.deallocate(each, 32);
+        for (unsigned char* each : larger) group.deallocate(each, within(64));
+        for (unsigned char* each : smaller) group.deallocate(each, within(32));
         EXPECT_TRUE(group.valid());
     }
 }
@@ -59,18 +59,18 @@ TEST_F(pages_of_blocks, of_one_size_come_in_rows_when_fresh_and_when_used_again)
 TEST_F(pages_of_blocks, of_mixed_sizes_follow_each_other_when_used_again) {
     affinity_group group("mixed", {}, source_);
     for (int round = 0; round < 3; ++round) {
-        const std::vector<unsigned char*> objects = take_many(group, pages_of_each * per_page, 64);
+        const std::vector<unsigned char*> objects = take_many(group, pages_of_each * per_page, within(64));
         EXPECT_LE(jumps(objects), pages_of_each / 8 + pages_of_each / 16) << round;
-        for (unsigned char* each : objects) group.deallocate(each, 64);
+        for (unsigned char* each : objects) group.deallocate(each, within(64));
     }
 }
 
 TEST_F(pages_of_blocks, that_are_set_aside_serve_any_size_before_the_group_fails) {
     tenure::failing_source one_block(source_, 1);
     affinity_group group("full", {.sizes = size_on_free::required, .layout = page_layout::by_size}, one_block);
-    std::vector<unsigned char*> first = take_many(group, 9 * per_page, 64); // sets a row aside
+    std::vector<unsigned char*> first = take_many(group, 9 * per_page, within(64)); // sets a row aside
     std::size_t bytes = first.size() * 64;
-    while (group.allocate(32) != nullptr) bytes += 32;
+    while (group.allocate(within(32)) != nullptr) bytes += 32;
     EXPECT_GE(bytes, 30 * affinity_page_bytes) << "of 31 usable pages";
     EXPECT_TRUE(group.valid());
     EXPECT_EQ(group.stats().live_bytes, bytes);
@@ -79,17 +79,17 @@ TEST_F(pages_of_blocks, that_are_set_aside_serve_any_size_before_the_group_fails
 TEST_F(pages_of_blocks, that_are_set_aside_do_not_keep_a_block) {
     affinity_group group("empty", {.max_retained_bytes = 0, .layout = page_layout::by_size}, source_);
     for (int round = 0; round < 3; ++round) {
-        std::vector<unsigned char*> objects = take_many(group, 9 * per_page, 64);
+        std::vector<unsigned char*> objects = take_many(group, 9 * per_page, within(64));
         EXPECT_EQ(source_.live_blocks(), 1u);
-        for (unsigned char* each : objects) group.deallocate(each, 64);
+        for (unsigned char* each : objects) group.deallocate(each, within(64));
         static_cast<void>(group.trim());
         EXPECT_EQ(source_.live_blocks(), 0u);
         EXPECT_TRUE(group.valid());
     }
-    static_cast<void>(take_many(group, 9 * per_page, 64));
+    static_cast<void>(take_many(group, 9 * per_page, within(64)));
     group.clear();
     EXPECT_TRUE(group.valid());
-    EXPECT_EQ(take_many(group, 9 * per_page, 64).size(), 9 * per_page);
+    EXPECT_EQ(take_many(group, 9 * per_page, within(64)).size(), 9 * per_page);
     EXPECT_EQ(source_.live_blocks(), 1u);
 }
 

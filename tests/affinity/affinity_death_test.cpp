@@ -1,8 +1,11 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
+#include <algorithm>
 #include <cstring>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -29,6 +32,11 @@ protected:
         for (int count = 0; count < 20; ++count) objects_.push_back(static_cast<unsigned char*>(group_.allocate(40)));
     }
     static void touch(void* object) { static_cast<volatile unsigned char*>(object)[0] = 1; }
+
+    static void write(void* to, int byte, std::size_t count) {
+        TENURE_OPAQUE(to);
+        std::memset(to, byte, count);
+    }
 
     affinity_group group_{"mistaken", GetParam()};
     std::vector<unsigned char*> objects_;
@@ -126,6 +134,71 @@ TEST_P(affinity_death, after_a_handler_that_returns_the_group_is_as_it_was) {
     EXPECT_EQ(heard.count(), 4u);
     EXPECT_EQ(group_.size(), 18u);
     EXPECT_TRUE(group_.valid());
+}
+
+TEST_P(affinity_death, a_write_past_the_end_names_the_object_that_was_overrun) {
+    if (support::under_address_sanitizer()) GTEST_SKIP() << "it stops at the write";
+    const auto expect_last = [](const support::heard_reports& heard, const char* what, const void* object) {
+        tenure::report_text name;
+        name.text(what).address(object);
+        EXPECT_NE(heard.last().find(name.view()), std::string::npos) << heard.last();
+    };
+    constexpr const char* overrun = "an object of an affinity group was overrun: memory past its end was overwritten: ";
+    constexpr const char* in_front = "memory in front of an object of an affinity group was overwritten: ";
+    const support::heard_reports heard;
+    for (const std::size_t bytes : {1u, 4u, 12u, 16u}) {
+        write(objects_[3] + 40, 2, bytes);
+        group_.deallocate(objects_[3], 40);
+        expect_last(heard, overrun, objects_[3]);
+        objects_[3] = static_cast<unsigned char*>(group_.allocate(40));
+    }
+    EXPECT_EQ(heard.count(report_kind::misuse), 4u);
+    write(objects_[6] + 40, 2, 3);
+    group_.deallocate(objects_[7], 40);
+    expect_last(heard, overrun, objects_[6]);
+    write(objects_[9] - 4, 2, 4);
+    group_.deallocate(objects_[9], 40);
+    expect_last(heard, in_front, objects_[9]);
+    EXPECT_EQ(heard.count(report_kind::misuse), 6u);
+    write(objects_[12] + 40, 2, 1);
+    group_.clear();
+    expect_last(heard, overrun, objects_[12]);
+    EXPECT_EQ(heard.count(report_kind::misuse), 7u);
+    {
+        affinity_group other("other", GetParam());
+        write(static_cast<unsigned char*>(other.allocate(13)) + 13, 2, 1);
+    }
+    EXPECT_EQ(heard.count(report_kind::misuse), 8u);
+}
+
+TEST_P(affinity_death, objects_of_every_size_may_be_written) {
+    const support::heard_reports heard;
+    affinity_group group("whole", GetParam());
+    for (int round = 0; round < 2; ++round) {
+        std::vector<std::pair<unsigned char*, std::size_t>> held;
+        for (std::size_t bytes = 0; bytes <= affinity_group::max_in_block_bytes(); bytes += bytes < 700 ? 1 : 97) {
+            held.emplace_back(static_cast<unsigned char*>(group.allocate(bytes)), bytes);
+            write(held.back().first, 7, std::max<std::size_t>(bytes, 1));
+        }
+        for (const std::size_t bytes : {16'350u, 16'352u, 16'360u, 16'367u, 16'368u, 16'376u, 16'383u, 16'384u}) {
+            held.emplace_back(static_cast<unsigned char*>(group.allocate(bytes, 64)), bytes);
+            write(held.back().first, 7, bytes);
+        }
+        for (std::size_t index = 0; index < held.size(); ++index) {
+            const auto [object, bytes] = held[(index * 7 + 3) % held.size()];
+            group.deallocate(object, bytes);
+        }
+        EXPECT_EQ(group.size(), 0u);
+        EXPECT_TRUE(group.valid());
+    }
+    EXPECT_EQ(heard.count(), 0u) << heard.last();
+}
+
+TEST_P(affinity_death, a_write_outside_an_object_is_seen_by_address_sanitizer) {
+    if (!support::under_address_sanitizer()) GTEST_SKIP() << "not in this build";
+    EXPECT_DEATH(touch(objects_[3] + 40), "use-after-poison");
+    EXPECT_DEATH(touch(objects_[3] - 1), "use-after-poison");
+    touch(objects_[3] + 39);
 }
 
 TEST_P(affinity_death, a_use_after_free_or_clear_is_seen_by_address_sanitizer) {

@@ -91,7 +91,7 @@ TEST_F(affinity_groups, zero_bytes_are_an_object_of_their_own) {
     affinity_group group("zero", {}, source_);
     const std::vector<unsigned char*> objects = take_many(group, 1000, 0);
     EXPECT_EQ(std::set<void*>(objects.begin(), objects.end()).size(), 1000u);
-    EXPECT_EQ(objects[1] - objects[0], 8) << "they count as one byte";
+    EXPECT_EQ(objects[1] - objects[0], tenure::checks::caller ? 24 : 8) << "they count as one byte";
     for (std::size_t index = 0; index < 1000; ++index)
         index % 2 == 0 ? group.deallocate(objects[index]) : group.deallocate(objects[index], 0);
     EXPECT_EQ(group.size(), 0u);
@@ -141,17 +141,20 @@ TEST_F(affinity_groups, together_sizes_lie_one_after_the_other_as_they_were_allo
         std::size_t jumps = 0, bytes_in_all = 0;
         for (std::size_t count = 0; count < 20'000; ++count) {
             const std::size_t bytes = std::size_t{8} << count % 5;
+            const std::size_t whole = bytes + tenure::detail::tail_guard_bytes;
             unsigned char* const object = take(group, bytes - count % 8);
             jumps += std::size_t{object != expected};
-            expected = object + bytes;
-            bytes_in_all += bytes;
+            expected = object + whole;
+            bytes_in_all += whole;
         }
-        EXPECT_LE(jumps, bytes_in_all / (64 * kibibyte) + 2) << "once a page";
+        // Once a page, and in checked builds, where guards leave gaps there, once more for the end of a page.
+        EXPECT_LE(jumps, (tenure::checks::caller ? 2 : 1) * (bytes_in_all / (64 * kibibyte) + 2));
         EXPECT_EQ(source_.live_bytes(), 2 * mebibyte);
     }
 }
 
 TEST_F(affinity_groups, at_an_alignment_of_four_objects_of_twelve_bytes_take_twelve) {
+    if constexpr (tenure::checks::caller) GTEST_SKIP() << has_guards;
     for (page_layout layout : {page_layout::mixed, page_layout::by_size}) {
         affinity_group group("fours", {.alignment = 4, .layout = layout}, source_);
         const std::vector<unsigned char*> objects = take_many(group, 1000, 12);
@@ -169,6 +172,7 @@ TEST_F(affinity_groups, at_an_alignment_of_four_objects_of_twelve_bytes_take_twe
 }
 
 TEST_F(affinity_groups, apart_each_size_has_lines_of_its_own) {
+    if constexpr (tenure::checks::caller) GTEST_SKIP() << has_guards;
     affinity_group group("apart", {.alignment = 8, .layout = page_layout::by_size}, source_);
     std::set<std::uintptr_t> pages_of[3];
     for (std::size_t count = 0; count < 15'000; ++count) {
@@ -190,6 +194,7 @@ TEST_F(affinity_groups, apart_each_size_has_lines_of_its_own) {
 }
 
 TEST_F(affinity_groups, apart_sizes_near_a_line_never_cross_one_without_need) {
+    if constexpr (tenure::checks::caller) GTEST_SKIP() << has_guards;
     affinity_group group("apart", {.alignment = 8, .layout = page_layout::by_size}, source_);
     for (std::size_t bytes : {32u, 56u, 60u, 64u, 112u, 128u, 176u, 192u, 448u, 512u}) {
         const std::size_t lines = (bytes + 63) / 64;
@@ -294,17 +299,17 @@ TEST_F(affinity_groups, freed_neighbours_are_one_piece_whatever_the_order) {
             tenure::failing_source failing(source_, 1);
             affinity_group group("neighbours", {.alignment = 8, .block_bytes = 64 * kibibyte, .sizes = sizes}, failing);
             std::vector<unsigned char*> objects;
-            for (void* made = nullptr; (made = group.allocate(96)) != nullptr;)
+            for (void* made = nullptr; (made = group.allocate(within(96))) != nullptr;)
                 objects.push_back(static_cast<unsigned char*>(made));
             while (group.allocate(8) != nullptr) {}
             const std::size_t full = group.size();
-            for (int each : order) group.deallocate(objects[static_cast<std::size_t>(200 + each)], 96);
-            group.deallocate(objects[300], 96); // so that the run that was freed last is another
-            EXPECT_EQ(group.allocate(std::size_t{3} * 96 + 8), nullptr);
-            EXPECT_EQ(group.allocate(std::size_t{3} * 96), objects[200])
+            for (int each : order) group.deallocate(objects[static_cast<std::size_t>(200 + each)], within(96));
+            group.deallocate(objects[300], within(96)); // so that the run that was freed last is another
+            EXPECT_EQ(group.allocate(within(std::size_t{3} * 96 + 8)), nullptr);
+            EXPECT_EQ(group.allocate(within(std::size_t{3} * 96)), objects[200])
                 << "order " << order[0] << order[1] << order[2];
-            EXPECT_EQ(group.allocate(97), nullptr);
-            EXPECT_EQ(group.allocate(96), objects[300]);
+            EXPECT_EQ(group.allocate(within(97)), nullptr);
+            EXPECT_EQ(group.allocate(within(96)), objects[300]);
             EXPECT_EQ(group.size(), full - 2);
             EXPECT_TRUE(group.valid());
         } while (std::next_permutation(std::begin(order), std::end(order)));

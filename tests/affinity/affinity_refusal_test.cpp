@@ -128,12 +128,12 @@ TEST_P(affinity_refusal, of_one_size_does_not_hide_what_another_has_given_back) 
     for (bool is_reversed : {false, true}) {
         for (std::size_t bytes : {64u, 320u, 64u, 128u}) {
             std::vector<unsigned char*> objects;
-            for (void* made = nullptr; (made = group.allocate(bytes)) != nullptr;)
+            for (void* made = nullptr; (made = group.allocate(within(bytes))) != nullptr;)
                 objects.push_back(static_cast<unsigned char*>(made));
             most = std::max(most, objects.size() * bytes);
             EXPECT_GE(objects.size() * bytes, most - most / 20) << bytes << " bytes";
             if (is_reversed) std::reverse(objects.begin(), objects.end());
-            for (unsigned char* each : objects) group.deallocate(each, bytes);
+            for (unsigned char* each : objects) group.deallocate(each, within(bytes));
             EXPECT_EQ(group.size(), 0u);
         }
     }
@@ -159,17 +159,17 @@ TEST_F(groups, a_longer_free_run_is_found_behind_shorter_ones) {
     tenure::failing_source failing(source_, 1);
     affinity_group group("runs", {.alignment = 8, .block_bytes = 64 * kibibyte}, failing);
     std::vector<unsigned char*> objects;
-    for (void* made = nullptr; (made = group.allocate(64)) != nullptr;)
+    for (void* made = nullptr; (made = group.allocate(within(64))) != nullptr;)
         objects.push_back(static_cast<unsigned char*>(made));
     while (group.allocate(8) != nullptr) {}
     // Runs of one, of two and of five; then one of five and a bit: of the class of four, as its page is filed.
-    for (std::size_t index : {10u, 20u, 21u, 30u, 31u, 32u, 33u, 34u}) group.deallocate(objects[index], 64);
-    EXPECT_EQ(group.allocate(6 * 64), nullptr);
-    EXPECT_EQ(group.allocate(5 * 64 + 8), nullptr);
-    EXPECT_EQ(group.allocate(5 * 64), objects[30]);
-    EXPECT_EQ(group.allocate(5 * 64), nullptr);
-    EXPECT_EQ(group.allocate(2 * 64), objects[20]);
-    EXPECT_EQ(group.allocate(64), objects[10]);
+    for (std::size_t index : {10u, 20u, 21u, 30u, 31u, 32u, 33u, 34u}) group.deallocate(objects[index], within(64));
+    EXPECT_EQ(group.allocate(within(6 * 64)), nullptr);
+    EXPECT_EQ(group.allocate(within(5 * 64 + 8)), nullptr);
+    EXPECT_EQ(group.allocate(within(5 * 64)), objects[30]);
+    EXPECT_EQ(group.allocate(within(5 * 64)), nullptr);
+    EXPECT_EQ(group.allocate(within(2 * 64)), objects[20]);
+    EXPECT_EQ(group.allocate(within(64)), objects[10]);
     EXPECT_EQ(group.allocate(8), nullptr);
     EXPECT_TRUE(group.valid());
 }
@@ -205,8 +205,8 @@ TEST_F(groups, a_static_buffer_serves_even_when_it_is_not_zero) {
         for (int round = 0; round < 3; ++round) {
             support::ledger ledger;
             std::vector<support::block> objects;
-            for (void* made = nullptr; (made = group.allocate(56)) != nullptr;) {
-                ASSERT_EQ(ledger.add(made, 56, 8), "");
+            for (void* made = nullptr; (made = group.allocate(within(56))) != nullptr;) {
+                ASSERT_EQ(ledger.add(made, within(56), 8), "");
                 ASSERT_TRUE(made >= buffer.get() && made < buffer.get() + bytes);
             }
             EXPECT_GE(ledger.size(), 3u * 60'000 / 56) << "three blocks at least";
@@ -215,7 +215,7 @@ TEST_F(groups, a_static_buffer_serves_even_when_it_is_not_zero) {
             while (!ledger.empty()) {
                 unsigned char* const gone = ledger.at(ledger.size() / 3).at;
                 EXPECT_EQ(ledger.remove(gone), "");
-                ledger.size() % 2 == 0 ? group.deallocate(gone) : group.deallocate(gone, 56);
+                ledger.size() % 2 == 0 ? group.deallocate(gone) : group.deallocate(gone, within(56));
             }
             EXPECT_TRUE(group.valid());
             EXPECT_EQ(group.allocate(1 << 20), nullptr) << "nor has its heap any";

@@ -48,21 +48,21 @@ TEST_F(affinity_retention, empty_blocks_stay_until_trim) {
 
 TEST_F(affinity_retention, trim_keeps_what_objects_are_in_and_gives_back_the_pages_between) {
     affinity_group group("trimmed", {.alignment = 8}, source_);
-    std::vector<unsigned char*> objects = take_many(group, 31'000, 64); // most of a block
+    std::vector<unsigned char*> objects = take_many(group, 31'000, within(64)); // most of a block
     unsigned char* const kept = objects[16'000];
-    std::memset(kept, 7, 64);
+    std::memset(kept, 7, within(64));
     for (unsigned char* each : objects)
-        if (each != kept) group.deallocate(each, 64);
+        if (each != kept) group.deallocate(each, within(64));
     const std::size_t given = group.trim();
     EXPECT_EQ(source_.live_blocks(), 1u);
     EXPECT_GE(given, 1700 * kibibyte);
     EXPECT_LE(given, 2 * mebibyte - 64 * kibibyte);
     EXPECT_EQ(source_.decommitted_bytes(), given);
     EXPECT_EQ(group.trim(), 0u) << "once";
-    EXPECT_EQ(kept[63], 7);
+    EXPECT_EQ(kept[within(63)], 7);
     EXPECT_TRUE(group.valid());
     support::ledger ledger;
-    for (int count = 0; count < 31'000; ++count) ASSERT_EQ(ledger.add(take(group, 64), 64, 8), "");
+    for (int count = 0; count < 31'000; ++count) ASSERT_EQ(ledger.add(take(group, within(64)), within(64), 8), "");
     EXPECT_EQ(ledger.check_all(), "");
     EXPECT_EQ(kept[0], 7);
     EXPECT_TRUE(group.valid());
@@ -74,12 +74,12 @@ TEST_F(affinity_retention, with_nothing_to_keep_an_empty_block_goes_back_at_once
             const affinity_options options{
                 .alignment = 8, .block_bytes = 64 * kibibyte, .max_retained_bytes = 0, .layout = layout};
             affinity_group group("given back", options, source_);
-            std::vector<unsigned char*> objects = take_many(group, 20'000, 64);
+            std::vector<unsigned char*> objects = take_many(group, 20'000, within(64));
             const std::size_t blocks = source_.live_blocks();
             ASSERT_GE(blocks, 18u);
             if (is_reversed) std::reverse(objects.begin(), objects.end());
             for (std::size_t index = 0; index < objects.size(); ++index) {
-                group.deallocate(objects[index], 64);
+                group.deallocate(objects[index], within(64));
                 // All but the block that it allocates from and the one in which the run of freed memory is.
                 const std::size_t left = (objects.size() - index) * 64;
                 ASSERT_LE(source_.live_blocks(), left / (60 * kibibyte) + 3) << index;

@@ -16,6 +16,7 @@
 
 #include <tenure/affinity/affinity_group.hpp>
 #include <tenure/base/counting_source.hpp>
+#include <tenure/engine/tail_guard.hpp>
 
 namespace affinity_tests {
 
@@ -24,6 +25,10 @@ using tenure::affinity_options;
 
 constexpr std::size_t kibibyte = 1024;
 constexpr std::size_t mebibyte = 1024 * kibibyte;
+
+/// Checked builds put a guard behind each object. What to ask for so that an object takes `bytes` with its guard.
+constexpr std::size_t within(std::size_t bytes) { return bytes - tenure::detail::tail_guard_bytes; }
+constexpr const char* has_guards = "checked builds put a guard behind each object";
 
 /// Where an object is, and what it was asked for.
 struct object {

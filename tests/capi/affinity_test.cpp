@@ -17,6 +17,7 @@
 #include <tenure/affinity/affinities.hpp>
 #include <tenure/base/align.hpp>
 #include <tenure/base/options.hpp>
+#include <tenure/engine/tail_guard.hpp>
 
 #include "support/reports.hpp"
 
@@ -117,12 +118,13 @@ TEST(capi_ready_made, groups_are_configured_before_their_first_object) {
     if (is_passthrough()) GTEST_SKIP() << "malloc has no options";
     tn_affinity_group* const group = tn_affinity_ready_made(TN_AFFINITY_PHYSICS);
     static_cast<void>(tn_affinity_trim(group));
-    EXPECT_EQ(stride_of(group, 12), 16u);
+    constexpr std::size_t guard = tenure::detail::tail_guard_bytes; // behind each object of checked builds
+    EXPECT_EQ(stride_of(group, 12), 16u + guard);
     tn_affinity_options options = no_options();
     options.alignment = 4;
     options.block_bytes = std::uint64_t{64} << 10;
     ASSERT_EQ(tn_affinity_configure(group, &options), TN_OK);
-    EXPECT_EQ(stride_of(group, 12), 12u);
+    EXPECT_EQ(stride_of(group, 12), 12u + guard);
     EXPECT_EQ(tenure::affinities::physics().block_bytes(), std::size_t{64} << 10);
 
     void* const object = tn_affinity_allocate(group, 12, 0);
@@ -136,7 +138,7 @@ TEST(capi_ready_made, groups_are_configured_before_their_first_object) {
     EXPECT_EQ(tn_affinity_configure(group, nullptr), TN_OK);
     EXPECT_EQ(tenure::affinities::physics().alignment(), 16u) << "the group's own default";
     EXPECT_EQ(tenure::affinities::physics().block_bytes(), std::size_t{2} << 20) << "the same";
-    EXPECT_EQ(stride_of(group, 12), 16u);
+    EXPECT_EQ(stride_of(group, 12), 16u + guard);
 }
 
 TEST(capi_configure, a_group_tells_whether_it_requires_sizes) {

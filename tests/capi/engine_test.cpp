@@ -72,6 +72,23 @@ TEST(capi_engine, handles_go_stale_and_objects_are_visited_in_order) {
     tn_handle_pool_destroy(nullptr);
 }
 
+TEST(capi_engine, a_handle_of_another_pool_is_refused) {
+    tn_handle_pool* const first = tn_handle_pool_create(24, 8, 10);
+    tn_handle_pool* const second = tn_handle_pool_create(24, 8, 10);
+    const tn_pool_handle in_first = tn_handle_pool_allocate(first, nullptr);
+    const tn_pool_handle in_second = tn_handle_pool_allocate(second, nullptr);
+    EXPECT_NE(in_first, in_second);
+    EXPECT_EQ(tn_handle_pool_get(first, in_second), nullptr);
+    EXPECT_EQ(tn_handle_pool_deallocate(first, in_second), TN_STALE_HANDLE);
+    EXPECT_NE(tn_handle_pool_get(first, in_first), nullptr);
+    tn_handle_pool_destroy(first);
+    tn_handle_pool* const third = tn_handle_pool_create(24, 8, 10);
+    EXPECT_NE(tn_handle_pool_allocate(third, nullptr), in_first);
+    EXPECT_EQ(tn_handle_pool_get(third, in_first), nullptr);
+    tn_handle_pool_destroy(second);
+    tn_handle_pool_destroy(third);
+}
+
 TEST(capi_engine, arguments_out_of_range_are_refused) {
     const support::heard_reports heard; // checked builds report what is refused
     EXPECT_EQ(tn_handle_pool_create(0, 8, 10), nullptr);

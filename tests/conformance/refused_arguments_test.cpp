@@ -43,6 +43,8 @@ const refused_call calls[] = {
     {"heap_alignment_of_zero", [] { ignore(tenure::heap::process().allocate(1, std::size_t{0})); },
      "A heap was asked for a block with an alignment of 0."},
     {"frame_memory", [] { ignore(tenure::frame_memory().allocate(1, 24)); }, "frame_memory was asked for a block with"},
+    {"frame_memory_frames", [] { const tenure::frame_memory memory(9); },
+     "The constructor of frame_memory was called with frames = 9. Memory lives for 1 to 8 frames."},
     {"affinity", [] { ignore(tenure::affinity_group("tested").allocate(1, 24)); }, "An affinity group was asked for a"},
     {"affinity_options", [] { const tenure::affinity_group group("tested", {.alignment = 24}); },
      "an affinity group was created with invalid options"},

@@ -20,6 +20,7 @@
 #include <tenure/pool/block_pool.hpp>
 #include <tenure/pool/handle_pool.hpp>
 #include <tenure/pool/shared_block_pool.hpp>
+#include <tenure/pool/stable_vector.hpp>
 
 #include "support/reports.hpp"
 
@@ -155,6 +156,63 @@ TEST_F(sole_users, two_threads_in_an_offset_allocator_are_reported) {
     EXPECT_TRUE(tested.valid());
 }
 
+/// Its constructor keeps the thread inside the call that constructs it.
+struct slow_object {
+    slow_object() = default;
+    explicit slow_object(gate& at) {
+        at.release(at.acquire(4096, 4096), 4096); // waits until the gate is open
+    }
+};
+
+TEST_F(sole_users, two_threads_in_a_handle_pool_are_reported_and_the_later_call_does_nothing) {
+    tenure::handle_pool<slow_object> tested(100);
+    const auto first = tested.construct();
+    during([&] { EXPECT_TRUE(tested.construct(gate_)); },
+           [&] {
+               EXPECT_FALSE(tested.construct());
+               EXPECT_EQ(heard_.count(), 1u);
+               EXPECT_FALSE(tested.destroy(first));
+               EXPECT_EQ(heard_.count(), 2u);
+               tested.clear();
+               EXPECT_EQ(heard_.count(), 3u);
+               EXPECT_EQ(tested.trim(), 0u);
+               EXPECT_EQ(heard_.count(), 4u);
+               EXPECT_TRUE(tested.is_live(first));
+           });
+    EXPECT_NE(heard_.last().find("two threads use one handle_pool at the same time: 0x"), std::string::npos)
+        << heard_.last();
+    EXPECT_EQ(tested.size(), 2u);
+    EXPECT_TRUE(tested.valid());
+    EXPECT_TRUE(tested.destroy(first));
+    EXPECT_EQ(heard_.count(), 4u);
+}
+
+TEST_F(sole_users, two_threads_in_a_stable_vector_are_reported_and_the_later_call_does_nothing) {
+    tenure::stable_vector<slow_object> tested(100);
+    ASSERT_NE(tested.emplace_back(), nullptr);
+    during([&] { EXPECT_NE(tested.emplace_back(gate_), nullptr); },
+           [&] {
+               EXPECT_EQ(tested.emplace_back(), nullptr);
+               EXPECT_EQ(heard_.count(), 1u);
+               EXPECT_EQ(tested.append(2), nullptr);
+               EXPECT_EQ(heard_.count(), 2u);
+               tested.pop_back();
+               EXPECT_EQ(heard_.count(), 3u);
+               tested.clear();
+               EXPECT_EQ(heard_.count(), 4u);
+               EXPECT_FALSE(tested.reserve(100));
+               EXPECT_EQ(heard_.count(), 5u);
+               EXPECT_EQ(tested.trim(), 0u);
+               EXPECT_EQ(heard_.count(), 6u);
+               EXPECT_EQ(tested.size(), 1u);
+           });
+    EXPECT_NE(heard_.last().find("two threads use one stable_vector at the same time: 0x"), std::string::npos)
+        << heard_.last();
+    EXPECT_EQ(tested.size(), 2u);
+    EXPECT_NE(tested.emplace_back(), nullptr) << "the vector can be used again";
+    EXPECT_EQ(heard_.count(), 6u);
+}
+
 TEST_F(sole_users, threads_that_share_a_shared_pool_are_not_reported) {
     tenure::shared_block_pool tested(64);
     const auto work = [&] {
@@ -172,6 +230,7 @@ TEST_F(sole_users, calls_that_a_lock_separates_are_not_reported) {
     tenure::affinity_group group("tested");
     tenure::offset_allocator offsets(1 << 20);
     tenure::handle_pool<int> handles(100);
+    tenure::stable_vector<int> numbers(100);
     std::mutex mutex;
     const auto work = [&] {
         for (int count = 0; count < 2000; ++count) {
@@ -181,6 +240,7 @@ TEST_F(sole_users, calls_that_a_lock_separates_are_not_reported) {
             group.deallocate(group.allocate(16));
             offsets.deallocate(offsets.allocate(16));
             static_cast<void>(handles.destroy(handles.construct(1)));
+            if (numbers.emplace_back(1) != nullptr) numbers.pop_back();
         }
     };
     std::thread second(work), third(work);

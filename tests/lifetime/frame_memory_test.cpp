@@ -66,12 +66,68 @@ TEST(frame_memory, impossible_requests_are_refused) {
     EXPECT_EQ(memory.stats().reserved_bytes, 0u);
 }
 
+TEST(frame_memory, numbers_of_frames_out_of_range_are_refused) {
+    const support::heard_reports heard; // checked builds report them
+    tenure::counting_source source(tenure::page_source::process());
+    for (const std::size_t frames : {std::size_t{0}, frame_memory::max_frames + 1, SIZE_MAX}) {
+        frame_memory memory(frames, source);
+        EXPECT_EQ(memory.frames(), 0u);
+        for (const std::size_t bytes : {0u, 100u, 1'000'000u}) EXPECT_EQ(memory.allocate(bytes), nullptr);
+        next_frame();
+        EXPECT_EQ(memory.allocate(0), nullptr);
+        EXPECT_EQ(memory.trim(), 0u);
+        EXPECT_EQ(memory.stats().live_bytes, 0u);
+    }
+    EXPECT_EQ(source.peak_bytes(), 0u);
+    EXPECT_EQ(frame_memory(frame_memory::max_frames).frames(), frame_memory::max_frames);
+}
+
 TEST(frame_memory, a_source_that_fails_is_a_refusal_and_later_requests_succeed) {
     tenure::failing_source source(tenure::page_source::process(), 1);
     frame_memory memory(2, source, 4096);
     EXPECT_NE(memory.allocate(100), nullptr);
     EXPECT_EQ(memory.allocate(10'000), nullptr);
     EXPECT_NE(memory.allocate(100), nullptr);
+}
+
+TEST(frame_memory, a_refusal_at_the_nth_request_changes_nothing) {
+    constexpr std::size_t blocks_per_chunk = 4, rest = 4096 - 64 - blocks_per_chunk * 912;
+    for (std::size_t allowed = 0; allowed < 6; ++allowed) {
+        tenure::failing_source source(tenure::page_source::process(), allowed);
+        frame_memory memory(2, source, 4096);
+        support::ledger ledger;
+        std::size_t served = 0;
+        while (auto* const block = static_cast<unsigned char*>(memory.allocate(900))) {
+            ASSERT_EQ(ledger.add(block, 900, 16), "");
+            ++served;
+        }
+        EXPECT_EQ(served, allowed * blocks_per_chunk);
+        const tenure::allocator_stats before = memory.stats();
+        for (std::size_t alignment = 1; alignment <= std::size_t{1} << 61; alignment *= 2)
+            for (const std::size_t bytes : {400u, 900u, 1025u, 100'000u})
+                ASSERT_EQ(memory.allocate(bytes, alignment), nullptr);
+        const tenure::allocator_stats after = memory.stats();
+        EXPECT_EQ(after.live_bytes, before.live_bytes);
+        EXPECT_EQ(after.reserved_bytes, before.reserved_bytes);
+        EXPECT_EQ(after.source_blocks, before.source_blocks);
+        std::size_t small = 0;
+        while (auto* const block = static_cast<unsigned char*>(memory.allocate(16))) {
+            ASSERT_EQ(ledger.add(block, 16, 16), "");
+            ++small;
+        }
+        EXPECT_EQ(small, allowed == 0 ? 0 : rest / 16) << "the rest of the chunk is still there";
+        EXPECT_EQ(ledger.check_all(), "");
+    }
+}
+
+TEST(frame_memory, a_large_alignment_leaves_the_chunk_to_others) {
+    frame_memory memory;
+    auto* const first = static_cast<unsigned char*>(memory.allocate(16));
+    void* const aligned = memory.allocate(16, 128 * 1024);
+    EXPECT_TRUE(tenure::is_aligned(aligned, 128 * 1024));
+    EXPECT_TRUE(memory.owns(aligned));
+    EXPECT_EQ(memory.allocate(16), first + 16);
+    EXPECT_TRUE(tenure::is_aligned(memory.allocate(16, 4096), 4096));
 }
 
 TEST(frame_memory, trim_returns_what_no_frame_uses) {

@@ -7,7 +7,9 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -61,6 +63,70 @@ TEST(handle_pool, any_bits_are_refused) {
     EXPECT_EQ(numbers.get({one.index, one.generation + 1}), nullptr) << "a free slot has no handle";
     int outside = 0;
     EXPECT_FALSE(numbers.handle_of(&outside));
+}
+
+TEST(handle_pool, a_handle_of_another_pool_is_refused) {
+    constexpr int pool_count = 50, uses = 2000;
+    std::vector<handle_pool<int>> pools;
+    for (int count = 0; count < pool_count; ++count) pools.emplace_back(10);
+    std::set<std::uint64_t> given;
+    for (handle_pool<int>& each : pools) {
+        for (int use = 0; use < uses; ++use) {
+            const auto made = each.construct(use);
+            EXPECT_TRUE(given.insert(made.bits()).second);
+            if (use != uses - 1) each.destroy(made);
+        }
+    }
+    for (const std::uint64_t bits : given) {
+        int owners = 0;
+        for (const handle_pool<int>& each : pools) owners += each.is_live(pool_handle<int>::from_bits(bits)) ? 1 : 0;
+        ASSERT_LE(owners, 1);
+    }
+    const auto first = pools[0].construct(5), second = pools[1].construct(6);
+    ASSERT_EQ(first.index, second.index);
+    EXPECT_EQ(pools[0].get(second), nullptr);
+    EXPECT_FALSE(pools[0].destroy(second));
+    EXPECT_EQ(*pools[0].get(first), 5);
+    EXPECT_EQ(*pools[1].get(second), 6);
+}
+
+TEST(handle_pool, a_handle_of_a_pool_that_was_replaced_is_stale) {
+    handle_pool<int> pool(10);
+    std::vector<pool_handle<int>> old;
+    for (int round = 0; round < 100; ++round) {
+        pool = handle_pool<int>(10);
+        const auto made = pool.construct(round);
+        for (const auto each : old) EXPECT_EQ(pool.get(each), nullptr);
+        EXPECT_EQ(*pool.get(made), round);
+        old.push_back(made);
+    }
+    // Those of the moved-from pool as well.
+    handle_pool<int> taken(std::move(pool));
+    const auto made = pool.construct(1); // NOLINT: documented
+    EXPECT_EQ(taken.get(made), nullptr);
+    EXPECT_EQ(pool.get(old.back()), nullptr);
+    EXPECT_EQ(*taken.get(old.back()), 99);
+}
+
+TEST(handle_pool, a_slot_that_had_every_generation_is_not_used_again) {
+    tenure::detail::handle_slots slots(16, 16, 100);
+    const auto use = [&] {
+        const auto call = slots.begin_call();
+        const std::size_t index = slots.take();
+        slots.make_live(index);
+        const std::uint32_t generation = slots.generation_of(index);
+        slots.make_stale(index);
+        slots.give(index);
+        EXPECT_TRUE(slots.valid());
+        return std::pair{index, generation};
+    };
+    const auto [index, first] = use();
+    // As if the slot had been used for all objects but two.
+    const_cast<tenure::detail::slot_group*>(slots.groups())->generations[index] = first - 1 - 4;
+    EXPECT_EQ(use(), std::pair(index, first - 4));
+    EXPECT_EQ(use(), std::pair(index, first - 2));
+    EXPECT_EQ(use(), std::pair(index + 1, first));
+    EXPECT_FALSE(slots.is_live(static_cast<std::uint32_t>(index), first));
 }
 
 TEST(handle_pool, objects_are_visited_in_the_order_of_addresses) {
@@ -125,6 +191,114 @@ TEST(handle_pool, a_constructor_that_throws_leaves_no_object) {
     EXPECT_EQ(pool.size(), 0u);
     EXPECT_TRUE(pool.construct(false));
     EXPECT_TRUE(pool.valid());
+}
+
+/// Uses its pool in its constructor and its destructor.
+struct partner {
+    using pool_type = handle_pool<partner>;
+
+    explicit partner(pool_type& in, int* destroyed_count = nullptr) : pool(in), destroyed(destroyed_count) {
+        EXPECT_FALSE(pool.handle_of(this)) << "an object has no handle while it is constructed";
+        for (const partner& each : pool) EXPECT_NE(&each, this);
+    }
+    ~partner() {
+        EXPECT_EQ(pool.get(self), nullptr);
+        EXPECT_FALSE(pool.destroy(self)) << "its own destructor runs";
+        EXPECT_FALSE(pool.handle_of(this));
+        if (trims) pool.trim();
+        if (constructs) made = pool.construct(pool);
+        for (const partner& each : pool) EXPECT_NE(&each, this);
+        pool.destroy(other);
+        EXPECT_EQ(mark, 7) << "nobody else has the memory";
+        if (destroyed != nullptr) ++*destroyed;
+    }
+    partner(const partner&) = delete;
+    partner& operator=(const partner&) = delete;
+
+    pool_type& pool;
+    int* destroyed;
+    pool_handle<partner> self{}, other{};
+    bool constructs = false, trims = false;
+    int mark = 7;
+    static pool_handle<partner> made;
+};
+pool_handle<partner> partner::made{};
+
+/// Two objects of which each destroys the other.
+pool_handle<partner> make_pair_in(handle_pool<partner>& pool, int* destroyed) {
+    const auto first = pool.construct(pool, destroyed), second = pool.construct(pool, destroyed);
+    pool.get(first)->self = pool.get(second)->other = first;
+    pool.get(first)->other = pool.get(second)->self = second;
+    return first;
+}
+
+TEST(handle_pool, two_objects_may_destroy_each_other) {
+    handle_pool<partner> pool(100);
+    int destroyed = 0;
+    const auto first = make_pair_in(pool, &destroyed);
+    EXPECT_TRUE(pool.destroy(first));
+    EXPECT_EQ(destroyed, 2);
+    EXPECT_EQ(pool.size(), 0u);
+    EXPECT_TRUE(pool.valid());
+    for (int count = 0; count < 10; ++count) static_cast<void>(make_pair_in(pool, &destroyed));
+    pool.clear();
+    EXPECT_EQ(destroyed, 22);
+    EXPECT_EQ(pool.size(), 0u);
+    EXPECT_TRUE(pool.valid());
+}
+
+TEST(handle_pool, objects_that_destroy_each_other_are_destroyed_once_by_the_end_and_by_a_move) {
+    int destroyed = 0;
+    {
+        handle_pool<partner> pool(100);
+        for (int count = 0; count < 10; ++count) static_cast<void>(make_pair_in(pool, &destroyed));
+    }
+    EXPECT_EQ(destroyed, 20);
+    handle_pool<partner> replaced(100);
+    static_cast<void>(make_pair_in(replaced, &destroyed));
+    replaced = handle_pool<partner>(100);
+    EXPECT_EQ(destroyed, 22);
+    EXPECT_TRUE(replaced.empty());
+}
+
+TEST(handle_pool, the_slot_of_an_object_is_used_again_after_its_destructor) {
+    handle_pool<partner> pool(100);
+    const auto old = pool.construct(pool);
+    pool.get(old)->self = old;
+    pool.get(old)->constructs = true;
+    EXPECT_TRUE(pool.destroy(old));
+    EXPECT_EQ(partner::made.index, 1u);
+    EXPECT_EQ(pool.construct(pool).index, old.index);
+    EXPECT_EQ(pool.size(), 2u);
+    EXPECT_TRUE(pool.valid());
+}
+
+TEST(handle_pool, a_trim_during_a_destructor_keeps_the_object) {
+    struct large {
+        explicit large(handle_pool<large>& in) : pool(in) { words[1000] = 5; }
+        ~large() {
+            EXPECT_GT(pool.trim(), 0u);
+            EXPECT_EQ(words[1000], 5u);
+        }
+        handle_pool<large>& pool;
+        std::uint64_t words[4096];
+    };
+    handle_pool<large> pool(100);
+    EXPECT_TRUE(pool.destroy(pool.construct(pool)));
+}
+
+TEST(handle_pool, a_constructor_may_construct_others) {
+    struct tree {
+        tree(handle_pool<tree>& in, int depth) {
+            if (depth != 0) left = in.construct(in, depth - 1), right = in.construct(in, depth - 1);
+        }
+        pool_handle<tree> left{}, right{};
+    };
+    handle_pool<tree> trees(100'000);
+    const auto root = trees.construct(trees, 10);
+    EXPECT_EQ(trees.size(), 2047u);
+    EXPECT_TRUE(trees.get(trees.get(root)->left) != nullptr && trees.get(trees.get(root)->right) != nullptr);
+    EXPECT_TRUE(trees.valid());
 }
 
 TEST(handle_pool, clear_and_the_end_destroy_what_is_live) {

@@ -116,6 +116,19 @@ public sealed unsafe class HandlePoolTests
     }
 
     [Fact]
+    public void a_handle_of_another_pool_is_refused()
+    {
+        using var first = new HandlePool<int>(10);
+        using var second = new HandlePool<int>(10);
+        PoolHandle<int> inFirst = first.Construct(1), inSecond = second.Construct(2);
+        Assert.NotEqual(inFirst, inSecond);
+        Assert.False(first.IsLive(inSecond));
+        Assert.False(first.Free(inSecond));
+        Assert.Equal((1, 2), (first[inFirst], second[inSecond]));
+        Assert.Contains("another pool", Assert.Throws<ArgumentException>(() => second[inFirst]).Message);
+    }
+
+    [Fact]
     public void a_full_pool_says_so_and_changes_nothing()
     {
         using var pool = new HandlePool<long>(2);

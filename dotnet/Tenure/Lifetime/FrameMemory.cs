@@ -15,7 +15,7 @@ namespace Tenure;
 /// bytes.</para>
 /// <para><b>Threads</b> any thread allocates, and nobody frees. <see cref="Trim"/> and <see cref="Dispose"/> require that
 /// no other thread allocates. <b>When full</b> requests another chunk; throws <see cref="OutOfMemoryException"/> if that
-/// fails. The rest of the current chunk is then lost until its frames have passed.</para>
+/// fails, and changes nothing.</para>
 /// <para>A block is valid until <see cref="Native.NextFrame"/> has been called as often as the constructor says. Use of
 /// a span after that is not detected: the memory belongs to a later frame.</para>
 /// </remarks>

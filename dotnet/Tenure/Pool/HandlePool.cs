@@ -11,7 +11,9 @@ namespace Tenure;
 /// <remarks>
 /// <para><b>Use it for</b> entities, components and resources that others refer to for longer than they are sure to
 /// live: the handle of a freed object is stale, also after its place has a new object. <b>Not for</b> objects that only
-/// their owner refers to: <see cref="Pool{T}"/> stores no generations.</para>
+/// their owner refers to: <see cref="Pool{T}"/> stores no generations. A handle of another pool is refused like a stale
+/// one: for certain while no place of P pools was used for more than 400 million / P objects, and very likely after
+/// that.</para>
 /// <para><b>Memory from</b> the system: addresses for all objects are reserved at the first one, and committed as the
 /// pool grows. Objects never move. <b>Cost</b> one native call, O(1); a traversal is one call per object, in the order
 /// of addresses. <b>Overhead</b> 4.25 bytes per place, apart from the objects.</para>
@@ -81,7 +83,8 @@ public sealed unsafe class HandlePool<T> : IDisposable
     /// <summary>Gets the object of a handle.</summary>
     /// <param name="handle">A handle of this pool.</param>
     /// <returns>The object, valid until it is freed, or the pool is cleared or disposed.</returns>
-    /// <exception cref="ArgumentException">The handle is null or stale: the object was freed.</exception>
+    /// <exception cref="ArgumentException">The handle is null, stale (the object was freed) or of another
+    /// pool.</exception>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public ref T this[PoolHandle<T> handle]
     {
@@ -135,7 +138,7 @@ public sealed unsafe class HandlePool<T> : IDisposable
     /// <param name="handle">Any handle.</param>
     /// <param name="instance">The object, valid until it is freed, or the pool is cleared or disposed; null if there is
     /// none.</param>
-    /// <returns><c>true</c> if the object is alive; <c>false</c> if the handle is null or stale.</returns>
+    /// <returns><c>true</c> if the object is alive; <c>false</c> if the handle is null, stale or of another pool.</returns>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public bool TryGet(PoolHandle<T> handle, out T* instance)
     {
@@ -145,14 +148,14 @@ public sealed unsafe class HandlePool<T> : IDisposable
 
     /// <summary>Determines whether the object of a handle is alive.</summary>
     /// <param name="handle">Any handle.</param>
-    /// <returns><c>true</c> if it is alive; <c>false</c> if the handle is null or stale.</returns>
+    /// <returns><c>true</c> if it is alive; <c>false</c> if the handle is null, stale or of another pool.</returns>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public bool IsLive(PoolHandle<T> handle) => Find(handle) != null;
 
     /// <summary>Frees an object; its handle becomes stale.</summary>
     /// <param name="handle">Any handle.</param>
-    /// <returns><c>true</c> if the object was alive; <c>false</c>, and nothing has changed, if the handle is null or
-    /// stale.</returns>
+    /// <returns><c>true</c> if the object was alive; <c>false</c>, and nothing has changed, if the handle is null,
+    /// stale or of another pool.</returns>
     /// <exception cref="ObjectDisposedException">The pool is disposed.</exception>
     public bool Free(PoolHandle<T> handle)
     {

@@ -8,6 +8,7 @@
 #include <new>
 #include <utility>
 
+#include <tenure/affinity/detail/affinity_guards.hpp>
 #include <tenure/base/check.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/no_wait.hpp>
@@ -204,6 +205,7 @@ void affinity_group::exchange(affinity_group& other) noexcept {
 
 affinity_group::~affinity_group() {
     if constexpr (checks::structures) check_invariant(valid(), "affinity_group", this);
+    if constexpr (checks::caller) check_living();
     detail::remove_holder(this);
     if (is_shared_) {
         fork_.delist();
@@ -278,7 +280,7 @@ void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) no
         return large != nullptr ? large->allocate(bytes, std::max(whole_alignment, max_block_alignment)) : nullptr;
     }
     thread_part& mine = open_part();
-    size_entry entry = sizes_.of(bytes);
+    size_entry entry = detail::affinity_entry(sizes_, bytes);
     // Pages of one size assume that objects follow each other without gaps.
     const bool is_in_order =
         alignment <= bits_.granule_bytes() || (alignment <= cache_line_bytes && entry.bytes % alignment == 0);
@@ -299,7 +301,8 @@ void* affinity_group::allocate_slow(std::size_t bytes, std::size_t alignment) no
     mine.count(1);
     if constexpr (checks::caller) {
         stream.end_extent(pages_); // so that the bits are exact at every call
-        platform::unpoison(object, entry.bytes);
+        platform::unpoison(object, std::max<std::size_t>(bytes, 1));
+        detail::set_affinity_guard(object, bytes, entry.bytes);
     }
     return object;
 }
@@ -421,19 +424,57 @@ void affinity_group::deallocate_checked(void* object, std::size_t bytes) noexcep
         return note("a pointer that is not the start of an object was freed to an affinity group");
     if (bytes == unknown_bytes && options_.sizes == size_on_free::required)
         return note(freed_without_size, freed_without_size_advice);
-    const std::size_t whole_bytes = bits_.object_bytes(object);
-    if (bytes != unknown_bytes && sizes_.of(bytes).bytes != whole_bytes)
+    auto* const begin = static_cast<unsigned char*>(object);
+    const std::size_t whole_bytes = bits_.object_bytes(object), allocated = check_guard(begin);
+    const auto is_of_size = [&] {
+        return allocated == 0 ? detail::affinity_entry(sizes_, bytes).bytes == whole_bytes
+                              : sizes_.of(bytes).bytes == sizes_.of(allocated).bytes;
+    };
+    if (bytes != unknown_bytes && !is_of_size())
         return note("an object was freed with another size than it was allocated with");
+    check_guard_in_front(begin);
     own_.count(-1);
     platform::poison_freed(object, whole_bytes);
-    auto* const begin = static_cast<unsigned char*>(object);
     bits_.unmark_start(begin);
     pages_.free({begin, begin + whole_bytes});
+}
+
+/// Looks at the guard behind an object, and notes who was written past.
+/// Returns   the size that the object was allocated with; zero if it is not known.
+std::size_t affinity_group::check_guard(unsigned char* object) noexcept {
+    const std::size_t whole_bytes = bits_.object_bytes(object);
+    const detail::affinity_look look = detail::look_at_affinity_guard(object, whole_bytes);
+    if (look.found == detail::affinity_finding::overrun)
+        misuse_.add("an object of an affinity group was overrun: memory past its end was overwritten", object,
+                    "Look for a write past the end of this object; AddressSanitizer stops the program at the write.");
+    else if (look.found == detail::affinity_finding::front_of_next)
+        misuse_.add("memory in front of an object of an affinity group was overwritten", object + whole_bytes,
+                    "Look for a write in front of this object; AddressSanitizer stops the program at the write.");
+    return look.bytes;
+}
+
+/// The same for the object in front of an object, if one follows the other in a page.
+void affinity_group::check_guard_in_front(const unsigned char* object) noexcept {
+    unsigned char* const begin = bits_.begin_of(bits_.page_of(object));
+    for (unsigned char* at = begin + (object - begin); at != begin;) {
+        at -= bits_.granule_bytes();
+        if (bits_.is_free(at)) return;
+        if (!bits_.is_start(at)) continue;
+        static_cast<void>(check_guard(at));
+        return;
+    }
+}
+
+/// Looks at the guards of all objects, before their memory goes.
+void affinity_group::check_living() noexcept {
+    const shared_lock lock(*this);
+    blocks_.for_each_object([this](unsigned char* object) { static_cast<void>(check_guard(object)); });
 }
 
 void affinity_group::clear() noexcept {
     const detail::sole_call call(user_, one_thread, this, is_shared_);
     if (!call) return;
+    if constexpr (checks::caller) check_living();
     passthrough_.free_all();
     if (heap* const large = large_.get()) large->clear();
     const shared_lock lock(*this);

@@ -20,7 +20,8 @@
 ///                object crosses a page of 64 KiB; the rest of a page that is too small for the next object stays
 ///                unused. page_layout::by_size rounds a size just below a multiple of a cache line up to it, and sets
 ///                aside up to seven more pages for a size that uses one: resident memory only with huge pages.
-///                The group object has 11 KiB, and so has the memory of each thread that uses a shared group.
+///                The group object has 11 KiB, and so has the memory of each thread that uses a shared group. Checked
+///                builds: at least 16 bytes behind each object.
 /// Threads        one at a time; with sharing::any_thread any number, and a call takes a lock only when the thread's
 ///                own memory does not suffice. The functions below state exceptions.
 ///                Checked builds report calls that overlap.
@@ -254,6 +255,9 @@ private:
     void deallocate_slow(void* object, std::size_t bytes, std::size_t alignment) noexcept;
     void deallocate_in_block(unsigned char* object, size_entry entry) noexcept;
     void deallocate_checked(void* object, std::size_t bytes) noexcept;
+    [[nodiscard]] std::size_t check_guard(unsigned char* object) noexcept;
+    void check_guard_in_front(const unsigned char* object) noexcept;
+    void check_living() noexcept;
     void deallocate_large(heap& large, void* object, std::size_t bytes, std::size_t alignment) noexcept;
     [[nodiscard]] bool deallocate_apart(void* object, std::size_t bytes) noexcept;
     TENURE_NOINLINE void deallocate_rest(void* object, std::size_t bytes, std::size_t alignment) noexcept;

@@ -56,6 +56,10 @@ struct slot_name {
 [[nodiscard]] void* object_at(const detail::handle_slots& slots, std::size_t index) noexcept {
     return pointer_at(slots.objects() + index * slots.stride());
 }
+void free_slot(detail::handle_slots& slots, std::size_t index) noexcept {
+    slots.make_stale(index);
+    slots.give(index);
+}
 
 /// A handler of C and its context, by tag.
 struct c_handler {
@@ -101,16 +105,20 @@ tn_handle_pool* tn_handle_pool_create(std::size_t bytes, std::size_t alignment, 
 void tn_handle_pool_destroy(tn_handle_pool* pool) { destroy(pool); }
 
 tn_pool_handle tn_handle_pool_allocate(tn_handle_pool* pool, void** object) {
+    const detail::sole_call call = pool->slots.begin_call();
+    if (!call) return 0;
     const std::size_t index = pool->slots.take();
     if (index == detail::handle_slots::no_slot) return 0;
+    pool->slots.make_live(index);
     if (object != nullptr) *object = object_at(pool->slots, index);
     return handle_at(pool->slots, index);
 }
 
 tn_status tn_handle_pool_deallocate(tn_handle_pool* pool, tn_pool_handle handle) {
     const slot_name which = name_of(handle);
-    if (!pool->slots.is_live(which.index, which.generation)) return TN_STALE_HANDLE;
-    pool->slots.give(which.index);
+    const detail::sole_call call = pool->slots.begin_call();
+    if (!call || !pool->slots.is_live(which.index, which.generation)) return TN_STALE_HANDLE;
+    free_slot(pool->slots, which.index);
     return TN_OK;
 }
 
@@ -129,8 +137,10 @@ void* tn_handle_pool_next(const tn_handle_pool* pool, tn_pool_handle* handle) {
 
 void tn_handle_pool_clear(tn_handle_pool* pool) {
     detail::handle_slots& slots = pool->slots;
+    const detail::sole_call call = slots.begin_call();
+    if (!call) return;
     for (std::size_t index = slots.next_live(0); index < slots.end(); index = slots.next_live(index + 1))
-        slots.give(index);
+        free_slot(slots, index);
 }
 std::size_t tn_handle_pool_trim(tn_handle_pool* pool) { return pool->slots.trim(); }
 std::size_t tn_handle_pool_size(const tn_handle_pool* pool) { return pool->slots.size(); }

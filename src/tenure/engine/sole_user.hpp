@@ -4,7 +4,7 @@
 
 /// \file
 /// sole_user: detects two threads that call one object at the same time, where the object is for one thread at a time.
-/// Arenas, pools, groups and offset allocators have one in checked builds; in other builds it is empty.
+/// Arenas, pools, groups, offset allocators and stable_vectors have one in checked builds; in other builds it is empty.
 ///
 /// A call notes its thread when it begins, and removes the note when it ends. A call that finds another thread's note,
 /// or whose own note is gone when it ends, overlaps with another call. Calls that a lock separates, and an object that

@@ -24,5 +24,22 @@ void detail::describe_overrun(report_text& to, std::string_view part, std::uintp
     to.text(past == count ? " and perhaps more" : "").text(" were overwritten. Look for a write past its end; ");
     to.text("AddressSanitizer stops the program at the write.");
 }
+void detail::report_tail_guard(std::string_view part, std::uintptr_t block, std::size_t bytes, std::uintptr_t guard_end,
+                               behind_guard behind) noexcept {
+    const std::uintptr_t guard = block + bytes;
+    const std::size_t count = guard_end - guard;
+    const bool reaches_end = platform::past_last_other(pointer_at(guard), count, tail_guard_fill) == count;
+    const bool is_from_behind = behind == behind_guard::a_block && reaches_end &&
+                                platform::first_other(pointer_at(guard), count, tail_guard_fill) != 0;
+    report_text text;
+    if (is_from_behind) {
+        text.text("memory in front of a ").text(part).text(" block was overwritten: ").address(pointer_at(guard_end));
+        text.text(". Look for a write in front of this block; AddressSanitizer stops the program at the write.");
+    } else {
+        describe_overrun(text, part, block, bytes, guard_end);
+    }
+    set_tail_guard(guard, guard_end);
+    tenure::report(report_kind::misuse, text.view());
+}
 
 }

@@ -3,7 +3,8 @@
 #pragma once
 
 /// \file
-/// Guard bytes between the blocks of Temp, TempJob and pools in checked builds: they detect a write past a block's end.
+/// Guard bytes between the blocks of Temp, TempJob and pools, and behind arrays that grow, in checked builds: they
+/// detect a write past a block's end.
 ///
 /// The bytes have a known value and are poisoned. AddressSanitizer and Valgrind report the write itself. Without them,
 /// the next check of the block finds it.
@@ -65,5 +66,13 @@ inline void set_tail_guard(std::uintptr_t begin, std::uintptr_t end) noexcept {
 /// guard, up to `guard_end`, that were overwritten.
 TENURE_COLD void describe_overrun(report_text& to, std::string_view part, std::uintptr_t block, std::size_t bytes,
                                   std::uintptr_t guard_end) noexcept;
+
+/// What lies behind a guard.
+enum class behind_guard : bool { nothing, a_block };
+
+/// Reports that someone wrote to the guard of a block: past the end of the block or, if only the guard's end differs
+/// and a block follows it, in front of that one. The guard is whole afterwards.
+TENURE_COLD void report_tail_guard(std::string_view part, std::uintptr_t block, std::size_t bytes,
+                                   std::uintptr_t guard_end, behind_guard behind) noexcept;
 
 }

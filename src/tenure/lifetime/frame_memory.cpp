@@ -18,8 +18,8 @@ namespace tenure::inline TENURE_ABI {
 
 // A buffer belongs to the frame in `frame`. The first allocation of a later frame that maps to it recycles it: first it
 // stores the new frame, then it resets the chunks. A thread that was delayed since the old frame therefore sees the new
-// frame after its addition to a chunk that was reset, and begins again; what it added is lost until the next reset.
-// Chunks are released by trim() and the destructor only, so a late addition never touches memory of the source.
+// frame after it took memory of a chunk that was reset, and begins again; what it took is lost until the next reset.
+// Chunks are released by trim() and the destructor only, so a late thread never touches memory of the source.
 struct alignas(cache_line_bytes) frame_memory::chunk {
     chunk* next = nullptr;
     std::size_t bytes = 0;
@@ -31,8 +31,12 @@ constexpr std::size_t max_request_bytes = max_object_bytes / 4;
 }
 
 frame_memory::frame_memory(std::size_t frames, block_source& source, std::size_t chunk_bytes) noexcept
-    : frames_(std::clamp<std::size_t>(frames, 1, max_frames)),
-      chunk_bytes_(align_up(std::max<std::size_t>(chunk_bytes, 4096), cache_line_bytes)), source_(source) {}
+    : frames_(frames >= 1 && frames <= max_frames ? frames : 1), is_possible_(frames_ == frames),
+      chunk_bytes_(align_up(std::clamp<std::size_t>(chunk_bytes, 4096, max_request_bytes), cache_line_bytes)),
+      source_(source) {
+    if (checks::caller && !is_possible_)
+        report_argument("The constructor of frame_memory", "frames", frames, "Memory lives for 1 to 8 frames.");
+}
 
 frame_memory::~frame_memory() {
     for (buffer& each : buffers_) recycle(each);
@@ -44,14 +48,23 @@ std::size_t frame_memory::stripe_of_this_thread() noexcept {
     return (address_of(&detail::this_thread) / cache_line_bytes * 0x9E37'79B9'7F4A'7C15) >> 61;
 }
 
+/// Takes memory of a chunk. Returns   nullptr, and changes nothing, if it has not enough.
 void* frame_memory::bump(chunk& from, std::size_t bytes, std::size_t alignment) noexcept {
+    const std::uintptr_t base = address_of(&from);
     const std::size_t size = align_up(bytes + (bytes == 0), default_alignment);
-    const std::size_t gap = alignment > default_alignment ? alignment - default_alignment : 0;
-    const std::size_t offset = from.used.fetch_add(size + gap, std::memory_order_acq_rel);
-    if (offset + size + gap > from.bytes) return nullptr;
-    void* const block = pointer_at(align_up(address_of(&from) + offset, alignment));
-    if constexpr (checks::caller) platform::unpoison(block, size);
-    return block;
+    std::size_t used = from.used.load(std::memory_order_relaxed);
+    for (;;) {
+        // No overflow: addresses have 57 bits, and max_request_bytes is below 2^61.
+        const std::size_t begin = align_up(base + used, alignment) - base;
+        const std::size_t end = begin + size;
+        if (end > from.bytes) return nullptr;
+        if (from.used.compare_exchange_weak(used, end, std::memory_order_acq_rel, std::memory_order_relaxed))
+            [[likely]] {
+            void* const block = pointer_at(base + begin);
+            if constexpr (checks::caller) platform::unpoison(block, size);
+            return block;
+        }
+    }
 }
 
 void* frame_memory::allocate(std::size_t bytes, std::size_t alignment) noexcept {
@@ -60,9 +73,9 @@ void* frame_memory::allocate(std::size_t bytes, std::size_t alignment) noexcept 
     if (bytes > max_request_bytes || alignment > max_request_bytes || !is_power_of_two(alignment)) return nullptr;
     const std::uint64_t now = frame_clock::now();
     buffer& mine = buffers_[now % frames_];
-    if (mine.frame.load(std::memory_order_acquire) == now && bytes <= chunk_bytes_ / 4) [[likely]] {
+    if (mine.frame.load(std::memory_order_acquire) == now && !is_large(bytes, alignment)) [[likely]] {
         chunk* const current = mine.current[stripe_of_this_thread()].load(std::memory_order_acquire);
-        if (current != nullptr && current->used.load(std::memory_order_relaxed) < current->bytes) {
+        if (current != nullptr) [[likely]] {
             void* const block = bump(*current, bytes, alignment);
             if (block != nullptr && mine.frame.load(std::memory_order_acquire) == now) return block;
         }
@@ -71,6 +84,7 @@ void* frame_memory::allocate(std::size_t bytes, std::size_t alignment) noexcept 
 }
 
 void* frame_memory::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
+    if (!is_possible_) return nullptr;
     const detail::hooked_call call("of frame_memory", bytes);
     const platform::lock_guard lock(mutex_);
     const std::uint64_t now = frame_clock::now();
@@ -82,19 +96,23 @@ void* frame_memory::allocate_slow(std::size_t bytes, std::size_t alignment) noex
     }
     detail::atomic<chunk*>& current = mine.current[stripe_of_this_thread()];
     chunk* const present = current.load(std::memory_order_relaxed);
-    const bool is_large = bytes > chunk_bytes_ / 4;
-    if (!is_large && present != nullptr) {
+    const bool has_own_chunk = is_large(bytes, alignment);
+    if (!has_own_chunk && present != nullptr) {
         // Another thread of this stripe may have taken a chunk meanwhile.
         if (void* const block = bump(*present, bytes, alignment); block != nullptr) return block;
     }
-    const std::size_t gap = alignment > default_alignment ? alignment : 0;
-    const std::size_t needed = sizeof(chunk) + bytes + gap + default_alignment;
-    chunk* const fresh = take_chunk(std::max(needed, is_large ? needed : chunk_bytes_));
-    if (fresh == nullptr) return nullptr;
-    fresh->next = std::exchange(mine.first, fresh);
-    void* const block = bump(*fresh, bytes, alignment);
-    if (!is_large) current.store(fresh, std::memory_order_release);
-    return block;
+    const std::size_t gap = alignment > cache_line_bytes ? alignment - cache_line_bytes : 0; // chunks are aligned so
+    const std::size_t needed = sizeof(chunk) + gap + align_up(bytes + (bytes == 0), default_alignment);
+    for (;;) {
+        chunk* const fresh = take_chunk(has_own_chunk ? needed : chunk_bytes_);
+        if (fresh == nullptr) return nullptr;
+        fresh->next = std::exchange(mine.first, fresh);
+        void* const block = bump(*fresh, bytes, alignment);
+        if (!has_own_chunk) current.store(fresh, std::memory_order_release);
+        if (block != nullptr) [[likely]]
+            return block;
+        // Threads that were delayed since an earlier frame have filled it.
+    }
 }
 
 /// Frees all chunks of a buffer. Requires  the mutex, or no other thread.
@@ -103,7 +121,7 @@ void frame_memory::recycle(buffer& which) noexcept {
     while (which.first != nullptr) {
         chunk* const each = std::exchange(which.first, which.first->next);
         if constexpr (checks::caller) {
-            const std::size_t used = std::min(each->used.load(std::memory_order_relaxed), each->bytes);
+            const std::size_t used = each->used.load(std::memory_order_relaxed);
             platform::poison_dropped(pointer_at(address_of(each) + sizeof(chunk)), used - sizeof(chunk));
         }
         each->used.store(sizeof(chunk), std::memory_order_release);
@@ -177,7 +195,7 @@ allocator_stats frame_memory::stats() const noexcept {
         const std::uint64_t frame = each.frame.load(std::memory_order_relaxed);
         if (frame == UINT64_MAX || now - frame >= frames_) continue;
         for (const chunk* in = each.first; in != nullptr; in = in->next)
-            answer.live_bytes += std::min(in->used.load(std::memory_order_relaxed), in->bytes) - sizeof(chunk);
+            answer.live_bytes += in->used.load(std::memory_order_relaxed) - sizeof(chunk);
     }
     answer.reserved_bytes = held_bytes_;
     answer.peak_bytes = peak_bytes_;

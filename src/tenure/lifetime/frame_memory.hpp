@@ -10,14 +10,14 @@
 /// Not for        blocks that live for a varying number of frames: lifetime/temp_job.hpp. Scratch memory:
 ///                lifetime/temp.hpp. One object per frame: frame_buffered, below.
 /// Memory from    a block source, in chunks that are used again `frames` frames later.
-/// Cost           allocate O(1), about 8 ns: the frame count, and an atomic addition in a line that an eighth of the
-///                threads share. The first allocation of a frame, and a full chunk, take a lock.
+/// Cost           allocate O(1), about 8 ns: the frame count, and an atomic compare-exchange in a line that an eighth
+/// of
+///                the threads share. The first allocation of a frame, and a full chunk, take a lock.
 /// Overhead       64 bytes per chunk; sizes are rounded up to 16 bytes. Up to eight chunks per frame are filled at the
-///                same time.
+///                same time. A size or an alignment above a quarter of a chunk takes a chunk of its own.
 /// Threads        any thread allocates. Nobody frees.
 /// Fork           usable in the child, unless another thread was allocating at the time of the fork.
-/// When full      acquires another chunk; returns nullptr if that fails. The rest of the current chunk is then lost
-///                until its frames have passed.
+/// When full      acquires another chunk; returns nullptr if that fails and changes nothing.
 /// Example        examples/frame_memory.cpp
 
 #include <array>
@@ -41,8 +41,9 @@ public:
 
     /// A block that is allocated in one frame is valid in this frame and in `frames` - 1 further ones: until
     /// next_frame() has been called `frames` times. Acquires nothing until the first allocation.
-    /// Requires  the source serves any thread and outlives this object. `frames` below 1 counts as 1, above max_frames
-    ///           as max_frames; `chunk_bytes` below 4 KiB as 4 KiB.
+    /// If `frames` is not 1 to max_frames, every allocation fails; checked builds report it. `chunk_bytes` below 4 KiB
+    /// count as 4 KiB.
+    /// Requires  the source serves any thread and outlives this object.
     explicit frame_memory(std::size_t frames = 2, block_source& source = page_source::process(),
                           std::size_t chunk_bytes = 256 * 1024) noexcept;
     /// Releases all memory, at whatever age. Requires  no thread allocates.
@@ -63,7 +64,8 @@ public:
 
     /// Whether the pointer is inside a chunk, freed or not. Cost      O(chunks), with a lock.
     [[nodiscard]] bool owns(const void* pointer) const noexcept;
-    [[nodiscard]] std::size_t frames() const noexcept { return frames_; }
+    /// Zero if the constructor's argument was out of range.
+    [[nodiscard]] std::size_t frames() const noexcept { return is_possible_ ? frames_ : 0; }
     /// live_bytes are those of the frames that are still valid, with roundings; live_count is not counted. Cost
     /// O(chunks), with a lock.
     [[nodiscard]] allocator_stats stats() const noexcept;
@@ -80,13 +82,17 @@ private:
     };
 
     [[nodiscard]] static std::size_t stripe_of_this_thread() noexcept;
+    [[nodiscard]] bool is_large(std::size_t bytes, std::size_t alignment) const noexcept {
+        return (bytes > alignment ? bytes : alignment) > chunk_bytes_ / 4;
+    }
     [[nodiscard]] static void* bump(chunk& from, std::size_t bytes, std::size_t alignment) noexcept;
     [[nodiscard]] void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
     void recycle(buffer& which) noexcept;
     [[nodiscard]] chunk* take_chunk(std::size_t bytes) noexcept;
     std::size_t release_list(chunk*& first) noexcept;
 
-    std::size_t frames_;
+    std::size_t frames_; ///< 1 to max_frames
+    bool is_possible_;   ///< whether the constructor's argument was
     std::size_t chunk_bytes_;
     block_source& source_;
     std::array<buffer, max_frames> buffers_{};

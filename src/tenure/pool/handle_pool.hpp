@@ -13,7 +13,8 @@
 ///                in doubling steps. Objects never move.
 /// Cost           construct and destroy O(1) plus the constructor and destructor; a construction may read a bit per
 ///                4096 slots. get O(1): two compares and one load. A traversal reads a bit per slot.
-/// Overhead       4.25 bytes per slot, apart from the objects; a handle is 8 bytes.
+/// Overhead       4.25 bytes per slot, apart from the objects; a handle is 8 bytes. Checked builds: at least 16 bytes
+///                between objects.
 /// Threads        one thread at a time. Others may call get() while none constructs, destroys or moves the pool.
 ///                Checked builds report calls that overlap.
 /// Fork           usable in the child, unless another thread was using it at the time of the fork.
@@ -23,6 +24,12 @@
 /// A construction takes the free slot with the lowest address, so objects stay close together, and a traversal visits
 /// them in the order of addresses. A slot is used for 2^31 objects; then it stays empty, so no handle becomes valid
 /// again.
+///
+/// A handle of another pool is refused like a stale one, also if that pool is gone or was replaced by assignment:
+/// generations of each pool begin at a point of their own. This is certain for P pools (that ever had an object in the
+/// process, at most 50 million) while no slot was used for more than 400 million / P objects. After that it is only
+/// likely: a foreign handle would need the index and the generation of a live object by chance. Not detected are
+/// handles of another run of the program, or of another copy of the library, whose pools begin at the same points.
 
 #include <cstddef>
 #include <cstdint>
@@ -70,24 +77,30 @@ public:
 
     /// Reserves nothing until the first object. At most 2^32 objects; with a larger maximum every construction fails.
     explicit handle_pool(std::size_t max_count) noexcept : slots_(sizeof(T), alignof(T), max_count) {}
-    /// Destroys the live objects and releases all memory.
-    ~handle_pool() { destroy_living(); }
-    /// The objects stay where they are, and their handles stay valid. The other pool is empty afterwards. Generations
-    /// belong to a range of addresses: handles of a pool that was replaced must not be used.
+    /// Destroys the live objects, also those that destructors construct meanwhile, and releases all memory.
+    ~handle_pool() {
+        if constexpr (!std::is_trivially_destructible_v<T>) destroy_living();
+    }
+    /// The objects stay where they are, and their handles are valid in this pool. The other pool is empty afterwards.
+    /// Handles of the objects that this pool had before are stale.
     handle_pool(handle_pool&&) noexcept = default;
     handle_pool& operator=(handle_pool&& other) noexcept {
         if (this != &other) {
-            clear();
+            destroy_living();
             slots_ = std::move(other.slots_);
         }
         return *this;
     }
 
-    /// Constructs an object. Returns   the null handle when full or out of memory.
+    /// Constructs an object. Its handle is valid from the end of the constructor on: until then handle_of() and
+    /// traversals do not find it. The constructor may use the pool.
+    /// Returns   the null handle when full or out of memory.
     /// Fails     when the constructor throws: the slot is free again.
     template<class... Arguments>
     [[nodiscard]] handle
     construct(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
+        const auto call = slots_.begin_call();
+        if (!call) return {};
         const std::size_t index = slots_.take();
         if (index == detail::handle_slots::no_slot) [[unlikely]]
             return {};
@@ -98,20 +111,21 @@ public:
             ::new (static_cast<void*>(place(index))) T(std::forward<Arguments>(arguments)...);
             guard.index = detail::handle_slots::no_slot;
         }
+        slots_.make_live(index);
         return handle_at(index);
     }
 
-    /// Destroys an object. Returns   false, and does nothing, if the handle is null or stale.
-    /// Requires  no destructor of T uses this pool.
+    /// Destroys an object. Its handle is stale from the beginning of the destructor on, and its slot is used again only
+    /// after the end. The destructor may use the pool: objects may destroy each other.
+    /// Returns   false, and does nothing, if the handle is null, stale or of another pool.
     bool destroy(handle which) noexcept {
-        T* const object = get(which);
-        if (object == nullptr) return false;
-        object->~T();
-        slots_.give(which.index);
+        const auto call = slots_.begin_call();
+        if (!call || !is_live(which)) return false;
+        destroy_at(which.index);
         return true;
     }
 
-    /// Returns   the object; nullptr if the handle is null or stale. Accepts any bits.
+    /// Returns   the object; nullptr if the handle is null, stale or of another pool. Accepts any bits.
     [[nodiscard]] T* get(handle which) noexcept {
         return slots_.is_live(which.index, which.generation) ? place(which.index) : nullptr;
     }
@@ -120,17 +134,14 @@ public:
     /// The handle of a live object. Requires  `object` is in this pool; the null handle if it is not.
     [[nodiscard]] handle handle_of(const T* object) const noexcept {
         if (!slots_.contains(object)) return {};
-        const handle found = handle_at((address_of(object) - slots_.objects()) / sizeof(T));
+        const handle found = handle_at((address_of(object) - slots_.objects()) / stride());
         return is_live(found) ? found : handle{};
     }
 
-    /// Destroys the live objects; their handles become stale. The memory stays.
-    /// Requires  no destructor of T uses this pool; the same holds for ~handle_pool().
+    /// Destroys the live objects; their handles become stale. Those that destructors construct meanwhile may stay. The
+    /// memory stays.
     void clear() noexcept {
-        for (auto at = slots_.first_live(); at.left != 0; slots_.go_on(at)) {
-            place(at.index())->~T();
-            slots_.give(at.index());
-        }
+        if (const auto call = slots_.begin_call()) destroy_each();
     }
     /// Returns whole OS pages without objects to the system. Returns   their bytes, touched or not. Cost      a bit
     /// per slot, and a system call per hole.
@@ -161,20 +172,30 @@ private:
         detail::handle_slots& from;
         std::size_t index;
         ~taken_slot() {
-            if (index != detail::handle_slots::no_slot) from.give(index);
+            if (index != detail::handle_slots::no_slot) from.give_unused(index);
         }
     };
 
     [[nodiscard]] T* place(std::size_t index) const noexcept {
-        return static_cast<T*>(pointer_at(slots_.objects())) + index;
+        return static_cast<T*>(pointer_at(slots_.objects() + index * stride()));
+    }
+    [[nodiscard]] std::size_t stride() const noexcept {
+        if constexpr (checks::caller) return slots_.stride();
+        return sizeof(T);
     }
     [[nodiscard]] handle handle_at(std::size_t index) const noexcept {
         return {static_cast<std::uint32_t>(index), slots_.generation_of(index)};
     }
+    void destroy_at(std::size_t index) noexcept {
+        slots_.make_stale(index);
+        place(index)->~T();
+        slots_.give(index);
+    }
+    void destroy_each() noexcept {
+        for (auto at = slots_.first_live(); at.left != 0; slots_.go_on(at)) destroy_at(at.index());
+    }
     void destroy_living() noexcept {
-        if constexpr (!std::is_trivially_destructible_v<T>) {
-            for (T& each : *this) each.~T();
-        }
+        while (!empty()) destroy_each();
     }
 
     detail::handle_slots slots_;

@@ -12,13 +12,15 @@
 /// Cost           emplace_back O(1): a compare, and the constructor; a system call for each doubling, and no copies.
 ///                Access: as an array.
 /// Overhead       48 bytes; addresses for `max_count` elements; at most half of the committed memory is unused, and
-///                the system provides it only when it is touched.
-/// Threads        one at a time. Others may read elements while one appends, if told of them by other means.
+///                the system provides it only when it is touched. Checked builds: 16 bytes behind the last element.
+/// Threads        one at a time. Others may read elements while one appends, if told of them by other means. Checked
+///                builds report calls that overlap.
 /// Fork           usable in the child.
 /// When full      at `max_count` elements, or out of memory, emplace_back returns nullptr and changes nothing.
 /// Example        examples/handle_pool.cpp
 
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <type_traits>
@@ -30,6 +32,9 @@
 #include <tenure/base/construct.hpp>
 #include <tenure/base/min_max.hpp>
 #include <tenure/engine/growing_range.hpp>
+#include <tenure/engine/sole_user.hpp>
+#include <tenure/engine/tail_guard.hpp>
+#include <tenure/pool/detail/vector_checks.hpp>
 
 namespace tenure::inline TENURE_ABI {
 
@@ -62,8 +67,11 @@ public:
     /// Returns   nullptr when full or out of memory. When the constructor throws, the vector has no new element.
     template<class... Arguments>
     [[nodiscard]] T* emplace_back(Arguments&&... arguments) {
+        const auto call = begin_call();
+        if (!call) return nullptr;
         if (size_ == capacity_ && !reserve(size_ + 1)) [[unlikely]]
             return nullptr;
+        [[maybe_unused]] const growing_tail tail(*this, 1);
         T* const made = ::new (static_cast<void*>(data() + size_)) T(std::forward<Arguments>(arguments)...);
         ++size_;
         return made;
@@ -71,7 +79,10 @@ public:
     /// Appends `count` elements, value-initialised.
     /// Returns   the first one; nullptr when full or out of memory, and nothing has changed.
     [[nodiscard]] T* append(std::size_t count) {
+        const auto call = begin_call();
+        if (!call) return nullptr;
         if (count > max_count_ - size_ || !reserve(size_ + count)) return nullptr;
+        [[maybe_unused]] const growing_tail tail(*this, count);
         T* const first = data() + size_;
         detail::construct_elements(first, count);
         size_ += count;
@@ -79,24 +90,36 @@ public:
     }
     /// Removes the last element. Requires  the vector is not empty.
     void pop_back() noexcept {
-        detail::destroy_elements(checked_place(size_ - 1), 1);
-        --size_;
+        const auto call = begin_call();
+        if (!call) return;
+        static_cast<void>(checked_place(size_ - 1));
+        remove(1);
     }
     /// Removes all elements. The memory stays.
     void clear() noexcept {
-        detail::destroy_elements(data(), size_);
-        size_ = 0;
+        if (const auto call = begin_call()) remove(size_);
     }
     /// Commits memory for `count` elements in all.
     /// Returns   false when `count` is above max_size() or out of memory; nothing has changed then.
     [[nodiscard]] bool reserve(std::size_t count) noexcept {
+        const auto call = begin_call();
+        if (!call) return false;
         if (count > max_count_ || max_count_ > max_object_bytes / sizeof(T)) return false;
-        if (!range_.grow(count * sizeof(T), max_count_ * sizeof(T), alignof(T))) return false;
-        capacity_ = detail::min_of(range_.committed_bytes() / sizeof(T), max_count_);
+        const std::size_t before = range_.committed_bytes();
+        if (!range_.grow(count * sizeof(T) + guard_bytes, max_count_ * sizeof(T) + guard_bytes, alignof(T)))
+            return false;
+        if constexpr (checks::caller) {
+            detail::poison_vector_rest(range_.begin() + before, range_.committed_bytes() - before);
+            if (before == 0) detail::close_vector_tail(end_address());
+        }
+        capacity_ = detail::min_of((range_.committed_bytes() - guard_bytes) / sizeof(T), max_count_);
         return true;
     }
     /// Returns the memory after the last element to the system. Returns   the bytes of its pages, touched or not.
-    std::size_t trim() noexcept { return range_.decommit(size_ * sizeof(T), range_.committed_bytes()); }
+    std::size_t trim() noexcept {
+        const auto call = begin_call();
+        return call ? range_.decommit(size_ * sizeof(T) + guard_bytes, range_.committed_bytes()) : 0;
+    }
 
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
@@ -120,6 +143,37 @@ public:
     [[nodiscard]] T& back() noexcept { return *checked_place(size_ - 1); }
 
 private:
+    static constexpr std::size_t guard_bytes = detail::tail_guard_bytes; // zero without checks
+
+    /// The memory behind the elements while some are constructed in it.
+    class growing_tail {
+    public:
+        growing_tail(stable_vector& in, [[maybe_unused]] std::size_t count) noexcept : in_(in) {
+            if constexpr (checks::caller) {
+                in.check_tail();
+                detail::open_vector_tail(in.end_address(), count * sizeof(T));
+            }
+        }
+        ~growing_tail() {
+            if constexpr (checks::caller) detail::close_vector_tail(in_.end_address());
+        }
+        growing_tail(const growing_tail&) = delete;
+        growing_tail& operator=(const growing_tail&) = delete;
+
+    private:
+        [[maybe_unused]] stable_vector& in_;
+    };
+
+    [[nodiscard]] detail::sole_call begin_call() noexcept { return {user_, detail::one_thread_in_vector, this}; }
+    [[nodiscard]] std::uintptr_t end_address() const noexcept { return range_.begin() + size_ * sizeof(T); }
+    void check_tail() const noexcept { detail::check_vector_tail(range_.begin(), end_address()); }
+    /// Removes the last `count` elements.
+    void remove(std::size_t count) noexcept {
+        if (checks::caller && range_.committed_bytes() != 0) check_tail();
+        detail::destroy_elements(data() + (size_ - count), count);
+        size_ -= count;
+        if (checks::caller && range_.committed_bytes() != 0) detail::shorten_vector(end_address(), count * sizeof(T));
+    }
     [[nodiscard]] T* checked_place(std::size_t index) noexcept {
         if (checks::caller && index >= size_) end_for_index();
         return data() + index;
@@ -134,6 +188,7 @@ private:
     std::size_t size_ = 0;
     std::size_t capacity_ = 0;
     std::size_t max_count_;
+    [[no_unique_address]] detail::sole_user user_;
 };
 
 }

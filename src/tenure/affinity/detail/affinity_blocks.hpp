@@ -59,6 +59,17 @@ public:
     void add_to(affinity_usage& usage) const noexcept;
     /// Requires  no page is active.
     [[nodiscard]] bool valid(affinity_census& found) const noexcept;
+    /// Calls `visit(object)` for each object, in checked builds, where bits are exact and mark every start.
+    template<class Visit>
+    void for_each_object(Visit&& visit) const {
+        for_each_page([&](const affinity_page& page) {
+            if (!page.is_used()) return;
+            unsigned char* const begin = bits_.begin_of(page);
+            unsigned char* const end = begin + (std::size_t{page.capacity} << bits_.granule_shift);
+            for (unsigned char* at = begin; at < end; at += bits_.granule_bytes())
+                if (bits_.is_start(at) && !bits_.is_free(at)) visit(at);
+        });
+    }
 
 private:
     void mark_as_ours() noexcept;

@@ -4,6 +4,7 @@
 #include <tenure/pool/detail/handle_slots.hpp>
 
 #include <algorithm>
+#include <atomic>
 
 #include <tenure/base/check.hpp>
 #include <tenure/platform/sanitizer.hpp>
@@ -12,6 +13,22 @@ namespace tenure::inline TENURE_ABI::detail {
 
 constinit const sole_use one_thread_in_slots{
     "handle_pool", "A handle_pool serves one thread at a time: hold a lock during every construct() and destroy()."};
+
+namespace {
+
+constinit std::atomic<std::uint32_t> range_count{0};
+
+// Consecutive multiples of a fraction near the golden ratio lie far apart: the first generations of P ranges, P up to
+// 50 million, differ by 2^31 / (5 * P) uses of a slot or more. The continued fraction of step / 2^31 has no term above
+// 3 until then (Knuth, The Art of Computer Programming, volume 3, section 6.4, theorem S).
+constexpr std::uint32_t generation_step = 1'327'217'237;
+
+/// Even, and different for the first 2^31 ranges of the process.
+std::uint32_t next_first_generation() noexcept {
+    return range_count.fetch_add(1, std::memory_order_relaxed) * generation_step * 2;
+}
+
+}
 
 bool handle_slots::grow() noexcept {
     if (end_ == max_count_ || max_count_ > max_slots || max_count_ > max_object_bytes / stride_) return false;
@@ -28,28 +45,58 @@ bool handle_slots::grow() noexcept {
     if constexpr (checks::caller)
         platform::poison(pointer_at(objects_.begin() + before), objects_.committed_bytes() - before);
     const std::size_t ready_groups = (records_.committed_bytes() - summary_bytes) / sizeof(slot_group);
+    if (end_ == 0) first_generation_ = next_first_generation();
     ready_end_ = std::min({objects_.committed_bytes() / stride_, ready_groups * bits_per_word, max_count_});
     return true;
 }
 
 void handle_slots::admit(std::size_t index) noexcept {
-    platform::unpoison(pointer_at(objects_.begin() + index * stride_), stride_);
+    const std::uintptr_t object = object_at(index);
+    platform::unpoison(pointer_at(object), object_bytes());
+    set_tail_guard(object + object_bytes(), object + stride_);
 }
 
 void handle_slots::forbid(std::size_t index) noexcept {
-    platform::poison_freed(pointer_at(objects_.begin() + index * stride_), stride_);
+    platform::poison_freed(pointer_at(object_at(index)), object_bytes());
+}
+
+/// Looks at the guard behind an object, and at the one in front of it, which is whole unless trim() dropped it.
+void handle_slots::check_guards(std::size_t index) const noexcept {
+    const auto check = [this](std::size_t which) {
+        const std::uintptr_t object = object_at(which), guard = object + object_bytes();
+        if (!is_tail_guard_whole(guard, object + stride_)) [[unlikely]]
+            report_tail_guard("handle_pool", object, object_bytes(), object + stride_, behind_guard::a_block);
+    };
+    if (index != 0 && next_in_use(index - 1) == index - 1) check(index - 1);
+    check(index);
+}
+
+/// Looks at the guards of all live objects, before their memory goes.
+void handle_slots::check_living() const noexcept {
+    for (std::size_t index = next_live(0); index < end_; index = next_live(index + 1)) check_guards(index);
+}
+
+/// The first slot from `index` on that is not free; end() if there is none.
+std::size_t handle_slots::next_in_use(std::size_t index) const noexcept {
+    while (index < end_) {
+        const std::size_t group = index / bits_per_word;
+        const bit_word in_use = ~groups_[group].free & ~low_bits(index % bits_per_word);
+        if (in_use != 0) return std::min(group * bits_per_word + lowest_bit(in_use), end_);
+        index = (group + 1) * bits_per_word;
+    }
+    return end_;
 }
 
 std::size_t handle_slots::trim() noexcept {
-    const sole_call call(user_, one_thread_in_slots, this);
+    const sole_call call = begin_call();
     if (!call) return 0;
     std::size_t bytes = 0;
-    std::size_t dead_from = 0;
-    for (std::size_t live = next_live(0);; live = next_live(live + 1)) {
-        const bool is_last = live >= end_;
-        bytes += objects_.decommit(dead_from * stride_, is_last ? objects_.committed_bytes() : live * stride_);
+    std::size_t free_from = 0;
+    for (std::size_t used = next_in_use(0);; used = next_in_use(used + 1)) {
+        const bool is_last = used >= end_;
+        bytes += objects_.decommit(free_from * stride_, is_last ? objects_.committed_bytes() : used * stride_);
         if (is_last) return bytes;
-        dead_from = live + 1;
+        free_from = used + 1;
     }
 }
 
@@ -79,6 +126,8 @@ void handle_slots::swap(handle_slots& other) noexcept {
     std::swap(summary_, other.summary_);
     std::swap(lowest_word_, other.lowest_word_);
     std::swap(live_count_, other.live_count_);
+    std::swap(first_generation_, other.first_generation_);
+    std::swap(guard_bytes_, other.guard_bytes_);
     std::swap(stride_, other.stride_);
     std::swap(alignment_, other.alignment_);
     std::swap(max_count_, other.max_count_);

@@ -12,8 +12,10 @@
 #include <tenure/base/align.hpp>
 #include <tenure/base/bits.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/base/min_max.hpp>
 #include <tenure/engine/growing_range.hpp>
 #include <tenure/engine/sole_user.hpp>
+#include <tenure/engine/tail_guard.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -22,8 +24,11 @@ namespace tenure::inline TENURE_ABI::detail {
 //   objects   | slot 0 | slot 1 | ...
 //   records   | summary: a bit per group with free slots | group 0 | group 1 | ...
 //
-// A slot's generation is odd while it is live. A take adds one, a give adds one. A slot whose generation would return
-// to zero is not used again.
+// A slot is free, taken or live. It is taken while its object is constructed or destroyed: then it has no handle, and
+// no other object gets it.
+//
+// A slot's generation is odd while it is live: make_live() adds one, make_stale() adds one. It begins with the range's
+// first generation, which differs from range to range, and the slot is not used again when it returns there.
 struct slot_group {
     bit_word live;
     bit_word free; ///< was live before, and may be taken
@@ -38,13 +43,18 @@ public:
     static constexpr std::size_t max_slots = std::size_t{1} << 32;
     static constexpr std::size_t no_slot = SIZE_MAX;
 
-    /// `stride` is a multiple of `alignment`. `max_count` is at most max_slots; a larger one refuses every take.
-    handle_slots(std::size_t stride, std::size_t alignment, std::size_t max_count) noexcept
-        : stride_(stride), alignment_(alignment), max_count_(max_count) {
+    /// `bytes` is a multiple of `alignment`. `max_count` is at most max_slots; a larger one refuses every take.
+    handle_slots(std::size_t bytes, std::size_t alignment, std::size_t max_count) noexcept
+        : guard_bytes_(guard_behind(bytes, alignment)), stride_(bytes + guard_bytes_), alignment_(alignment),
+          max_count_(max_count) {
         if (checks::caller && max_count > max_slots) report_count(max_count);
     }
+    ~handle_slots() {
+        if constexpr (checks::caller) check_living();
+    }
     /// The other one is empty afterwards.
-    handle_slots(handle_slots&& other) noexcept : handle_slots(other.stride_, other.alignment_, other.max_count_) {
+    handle_slots(handle_slots&& other) noexcept
+        : handle_slots(other.object_bytes(), other.alignment_, other.max_count_) {
         swap(other);
     }
     handle_slots& operator=(handle_slots&& other) noexcept {
@@ -52,39 +62,53 @@ public:
         return *this;
     }
 
+    /// Begins a call that changes the slots, also one whose object is constructed or destroyed in between. A call of
+    /// another thread that overlaps with it is reported, and one inside it is not.
+    [[nodiscard]] sole_call begin_call() noexcept { return {user_, one_thread_in_slots, this}; }
+
+    // The functions that change slots require a call that begin_call() allowed.
+
     /// Takes the free slot with the lowest index. Returns   no_slot when full or out of memory.
     [[nodiscard]] std::size_t take() noexcept {
-        const sole_call call(user_, one_thread_in_slots, this);
-        if (!call) return no_slot;
         std::size_t index = end_;
         if (free_count_ != 0) {
             index = take_free();
         } else if (index != ready_end_ || grow()) {
+            groups_[index / bits_per_word].generations[index % bits_per_word] = first_generation_;
             ++end_;
         } else {
             return no_slot;
         }
+        if constexpr (checks::caller) admit(index);
+        return index;
+    }
+    /// Gives a taken slot its next handle.
+    void make_live(std::size_t index) noexcept {
         slot_group& group = groups_[index / bits_per_word];
         group.live |= bit_at(index);
         ++group.generations[index % bits_per_word];
         ++live_count_;
-        if constexpr (checks::caller) admit(index);
-        return index;
     }
-
-    /// Gives a live slot back.
-    void give(std::size_t index) noexcept {
-        const sole_call call(user_, one_thread_in_slots, this);
-        if (!call) return;
+    /// Makes the handle of a live slot stale. The slot is taken until give().
+    void make_stale(std::size_t index) noexcept {
+        if constexpr (checks::caller) check_guards(index);
         slot_group& group = groups_[index / bits_per_word];
         group.live &= ~bit_at(index);
-        --live_count_;
-        if constexpr (checks::caller) forbid(index);
-        if (group.generations[index % bits_per_word] == UINT32_MAX) [[unlikely]] {
-            --group.generations[index % bits_per_word]; // the slot stays unused; no handle has an even generation
-            return;
-        }
         ++group.generations[index % bits_per_word];
+        --live_count_;
+    }
+    /// Frees a taken slot that was live.
+    void give(std::size_t index) noexcept {
+        if (generation_of(index) == first_generation_) [[unlikely]] {
+            if constexpr (checks::caller) forbid(index);
+            return; // it has had every generation
+        }
+        give_unused(index);
+    }
+    /// Frees a taken slot that had no handle.
+    void give_unused(std::size_t index) noexcept {
+        if constexpr (checks::caller) forbid(index);
+        slot_group& group = groups_[index / bits_per_word];
         group.free |= bit_at(index);
         ++free_count_;
         const std::size_t word = index / bits_per_word / bits_per_word;
@@ -129,7 +153,7 @@ public:
         if (at.left == 0) next_group(at);
     }
 
-    /// Returns the whole OS pages without a live slot to the system. Returns   their bytes, touched or not.
+    /// Returns the whole OS pages without a live or taken slot to the system. Returns   their bytes, touched or not.
     TENURE_API std::size_t trim() noexcept;
     /// Whether all records agree. Cost      O(slots).
     [[nodiscard]] TENURE_API bool valid() const noexcept;
@@ -138,11 +162,23 @@ public:
     [[nodiscard]] std::size_t size() const noexcept { return live_count_; }
     [[nodiscard]] std::size_t end() const noexcept { return end_; }
     [[nodiscard]] std::size_t max_count() const noexcept { return max_count_; }
+    /// From one object to the next. Checked builds have a guard in between.
     [[nodiscard]] std::size_t stride() const noexcept { return stride_; }
     [[nodiscard]] bool contains(const void* pointer) const noexcept { return objects_.contains(pointer); }
     [[nodiscard]] const slot_group* groups() const noexcept { return groups_; }
 
 private:
+    [[nodiscard]] static constexpr std::uint32_t guard_behind(std::size_t bytes, std::size_t alignment) noexcept {
+        if constexpr (!checks::caller) return 0;
+        // AddressSanitizer poisons units of 8 bytes.
+        return static_cast<std::uint32_t>(align_up(bytes + tail_guard_bytes, max_of<std::size_t>(alignment, 8)) -
+                                          bytes);
+    }
+    [[nodiscard]] std::size_t object_bytes() const noexcept { return stride_ - guard_bytes_; }
+    [[nodiscard]] std::uintptr_t object_at(std::size_t index) const noexcept {
+        return objects_.begin() + index * stride_;
+    }
+    [[nodiscard]] std::size_t next_in_use(std::size_t index) const noexcept;
     void next_group(walk& at) const noexcept {
         while (at.left == 0 && ++at.group * bits_per_word < end_) at.left = groups_[at.group].live;
     }
@@ -162,6 +198,8 @@ private:
     [[nodiscard]] TENURE_API bool grow() noexcept;
     TENURE_API void admit(std::size_t index) noexcept;
     TENURE_API void forbid(std::size_t index) noexcept;
+    TENURE_API void check_guards(std::size_t index) const noexcept;
+    TENURE_API void check_living() const noexcept;
     TENURE_API void swap(handle_slots& other) noexcept;
 
     slot_group* groups_ = nullptr;
@@ -172,6 +210,8 @@ private:
     bit_word* summary_ = nullptr;
     std::size_t lowest_word_ = 0; ///< no word of the summary before this one has a bit
     std::size_t live_count_ = 0;
+    std::uint32_t first_generation_ = 0; ///< of every slot of this range, before its first object
+    std::uint32_t guard_bytes_;          ///< behind each object, in checked builds: part of the stride
     std::size_t stride_;
     std::size_t alignment_;
     std::size_t max_count_;

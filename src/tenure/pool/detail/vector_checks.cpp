@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/pool/detail/vector_checks.hpp>
+
+#include <tenure/base/align.hpp>
+#include <tenure/platform/sanitizer.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+constinit const sole_use one_thread_in_vector{
+    "stable_vector", "A stable_vector serves one thread at a time: hold a lock during every call that changes it."};
+
+void check_vector_tail(std::uintptr_t begin, std::uintptr_t end) noexcept {
+    const std::uintptr_t guard_end = end + tail_guard_bytes;
+    if (is_tail_guard_whole(end, guard_end)) [[likely]]
+        return;
+    report_tail_guard("stable_vector", begin, end - begin, guard_end, behind_guard::nothing);
+}
+
+void open_vector_tail(std::uintptr_t end, std::size_t bytes) noexcept { platform::unpoison(pointer_at(end), bytes); }
+
+void close_vector_tail(std::uintptr_t end) noexcept { set_tail_guard(end, end + tail_guard_bytes); }
+
+void shorten_vector(std::uintptr_t end, std::size_t bytes) noexcept {
+    platform::poison_dropped(pointer_at(end), bytes);
+    close_vector_tail(end);
+}
+
+void poison_vector_rest(std::uintptr_t begin, std::size_t bytes) noexcept {
+    platform::poison(pointer_at(begin), bytes);
+}
+
+}
