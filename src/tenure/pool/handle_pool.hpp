@@ -69,12 +69,12 @@ public:
     using const_iterator = position<true>;
 
     /// Reserves nothing until the first object. At most 2^32 objects; with a larger maximum every construction fails.
-    explicit handle_pool(std::size_t max_count) noexcept : slots_(sizeof(T), alignof(T), max_count) {}
+    [[nodiscard]] explicit handle_pool(std::size_t max_count) noexcept : slots_(sizeof(T), alignof(T), max_count) {}
     /// Destroys the live objects and releases all memory.
     ~handle_pool() { destroy_living(); }
     /// The objects stay where they are, and their handles stay valid. The other pool is empty afterwards. Generations
     /// belong to a range of addresses: handles of a pool that was replaced must not be used.
-    handle_pool(handle_pool&&) noexcept = default;
+    [[nodiscard]] handle_pool(handle_pool&&) noexcept = default;
     handle_pool& operator=(handle_pool&& other) noexcept {
         if (this != &other) {
             clear();
