@@ -95,17 +95,17 @@ TYPED_TEST(moving_pools, levels_with_pools_and_pointers_live_in_a_vector_that_gr
 }
 
 TYPED_TEST(moving_pools, the_old_address_may_hold_another_pool) {
-    std::optional<TypeParam> place(std::in_place);
-    auto one = make_unique_in(*place, 1);
-    TypeParam moved = std::move(*place);
-    place.reset();
-    place.emplace();
-    auto other = make_unique_in(*place, 2);
+    std::optional<TypeParam> former(std::in_place);
+    auto one = make_unique_in(*former, 1);
+    TypeParam moved = std::move(*former);
+    former.reset();
+    former.emplace();
+    auto other = make_unique_in(*former, 2);
     one.reset();
     EXPECT_EQ(moved.size(), 0u);
-    EXPECT_EQ(place->size(), 1u);
+    EXPECT_EQ(former->size(), 1u);
     other.reset();
-    EXPECT_EQ(place->size(), 0u);
+    EXPECT_EQ(former->size(), 0u);
 }
 
 TYPED_TEST(moving_pools, a_pointer_that_outlives_its_pool_destroys_nothing_twice) {

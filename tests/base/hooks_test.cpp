@@ -109,13 +109,13 @@ TEST_F(hooks, every_block_begins_and_ends_once) {
 // A hook that asks the pool for its size takes the pool's lock: under the lock it would be reported, and end the test.
 
 thread_local const tenure::shared_pool<int>* asked = nullptr;
-thread_local std::size_t answer = 0;
+thread_local std::size_t most = 0;
 thread_local int asked_count = 0;
 
 void ask() noexcept {
     if (asked == nullptr) return;
     ++asked_count;
-    answer = asked->size();
+    most = std::max(most, asked->size());
 }
 constexpr tenure::allocation_hooks asking_calls{[](std::string_view, std::size_t, void*) noexcept { ask(); },
                                                 [](std::string_view, void*) noexcept { ask(); }, nullptr, nullptr,
@@ -140,7 +140,7 @@ TEST_F(hooks, those_of_a_shared_pool_are_called_without_its_lock_and_once_for_a_
     pool.destroy(first);
     asked = nullptr;
     EXPECT_EQ(pool.size(), 0u);
-    EXPECT_GT(answer, 0u);
+    EXPECT_GE(most, 1000u);
 }
 
 TEST_F(hooks, those_of_a_shared_pools_blocks_are_called_without_its_lock) {

@@ -69,7 +69,7 @@ public:
     /// Releases every chunk; runs no destructors.
     ~arena();
     /// Takes over the chunks of `other`, which is empty afterwards and can be used. Blocks stay where they are; markers
-    /// of `other` become markers of this arena.
+    /// of `other` become markers of this arena. Unique pointers follow, containers do not: adapt/stl_allocator.hpp.
     [[nodiscard]] arena(arena&& other) noexcept;
     arena& operator=(arena&& other) noexcept;
 
