@@ -7,7 +7,7 @@
 /// address of its owner's home, which does not move, and each move of the owner writes the new address into it.
 ///
 /// An owner gets its home with its first unique pointer; in checked builds also with its first container. The homes are
-/// the process's, some dozen to an OS page. A home stays readable after its owner's end, and is used again only after
+/// the process's, 170 to an OS page. A home stays readable after its owner's end, and is used again only after
 /// many others.
 
 #include <concepts>
