@@ -25,7 +25,8 @@ static_assert(!stateless_allocator<tenure::block_pool>);
 static_assert(!stateless_allocator<adapt::recording_allocator>);
 static_assert(!tenure::allocator<int>);
 
-static_assert(sizeof(allocator_reference<tenure::arena>) == sizeof(void*));
+static_assert(sizeof(allocator_reference<tenure::arena>) == (tenure::checks::caller ? 3 : 1) * sizeof(void*));
+static_assert(sizeof(tenure::detail::deleter_reference<tenure::arena>) == sizeof(void*));
 static_assert(std::is_empty_v<allocator_reference<tenure::temp_job>>);
 static_assert(std::is_default_constructible_v<allocator_reference<tenure::temp>>);
 static_assert(!std::is_default_constructible_v<allocator_reference<tenure::arena>>);

@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include <tenure/base/options.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/lifetime/lifetime.hpp>
+#include <tenure/pool/shared_pool.hpp>
 
 #include "support/process.hpp"
 
@@ -100,6 +103,64 @@ TEST_F(hooks, every_block_begins_and_ends_once) {
         EXPECT_EQ(seen_.unknown_ends, 0);
         heard = nullptr;
     });
+    tenure::set_option(tenure::option::passthrough, before);
+}
+
+// A hook that asks the pool for its size takes the pool's lock: under the lock it would be reported, and end the test.
+
+thread_local const tenure::shared_pool<int>* asked = nullptr;
+thread_local std::size_t most = 0;
+thread_local int asked_count = 0;
+
+void ask() noexcept {
+    if (asked == nullptr) return;
+    ++asked_count;
+    most = std::max(most, asked->size());
+}
+constexpr tenure::allocation_hooks asking_calls{[](std::string_view, std::size_t, void*) noexcept { ask(); },
+                                                [](std::string_view, void*) noexcept { ask(); }, nullptr, nullptr,
+                                                nullptr};
+constexpr tenure::allocation_hooks asking_blocks{nullptr, nullptr,
+                                                 [](const void*, std::size_t, void*) noexcept { ask(); },
+                                                 [](const void*, void*) noexcept { ask(); }, nullptr};
+
+TEST_F(hooks, those_of_a_shared_pool_are_called_without_its_lock_and_once_for_a_refill) {
+    tenure::shared_pool<int> pool;
+    tenure::set_hooks(&of_calls);
+    int* const first = pool.construct(1);
+    EXPECT_EQ(seen_.begun["of a pool"], 1);
+    EXPECT_EQ(seen_.max_depth, 1);
+    asked = &pool;
+    asked_count = 0;
+    tenure::set_hooks(&asking_calls);
+    std::vector<int*> made;
+    for (int count = 0; count < 1000; ++count) made.push_back(pool.construct(count));
+    EXPECT_GT(asked_count, 0);
+    for (int* const each : made) pool.destroy(each);
+    pool.destroy(first);
+    asked = nullptr;
+    EXPECT_EQ(pool.size(), 0u);
+    EXPECT_GT(most, 500u);
+}
+
+TEST_F(hooks, those_of_a_shared_pools_blocks_are_called_without_its_lock) {
+    const std::uint64_t before = tenure::option_value(tenure::option::passthrough);
+    tenure::set_hooks(&asking_blocks); // turns passthrough on
+    {
+        tenure::shared_pool<int> pool;
+        asked = &pool;
+        asked_count = 0;
+        int* const first = pool.construct(1);
+        EXPECT_EQ(pool.size(), 1u);
+        EXPECT_EQ(asked_count, 1);
+        static_cast<void>(pool.construct(2));
+        pool.destroy(first);
+        EXPECT_EQ(asked_count, 3);
+        pool.clear();
+        EXPECT_EQ(asked_count, 4);
+        EXPECT_EQ(pool.size(), 0u);
+        asked = nullptr;
+    }
     tenure::set_option(tenure::option::passthrough, before);
 }
 

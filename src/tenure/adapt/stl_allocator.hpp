@@ -9,6 +9,12 @@
 /// and other stateless allocators the container needs no argument. Throws std::bad_alloc when the allocator is out of
 /// memory, as containers expect. Threads: as the allocator.
 ///
+/// Moves: a container keeps the address of its allocator, so an arena, pool, group or heap must not move while it has
+/// containers: `struct level { arena a; std::vector<...> v; }` in a std::vector that grows would use the arena's old
+/// address. Hold the arena by a std::unique_ptr, or reserve() the outer vector. Checked builds report the next use of
+/// an allocator that moved or ended. (The pointers of adapt/unique.hpp follow their owner; a container that did would
+/// load one address more in each call.)
+///
 /// In checked builds a container over Temp remembers the temp_scope in which it was made, and reports its growth inside
 /// a later scope, whose end would free the memory that the container goes on to use. A copy begins anew; a container
 /// that was moved from belongs to the scope of the first one.
@@ -67,6 +73,7 @@ public:
         if (count > std::numeric_limits<std::size_t>::max() / sizeof(T)) [[unlikely]]
             throw_bad_alloc();
         origin_.check_growth();
+        if (!from_.check_present()) throw_bad_alloc();
         auto&& from = from_.get();
         void* const block = from.allocate(count * sizeof(T), alignof(T));
         if (block == nullptr) [[unlikely]]
@@ -75,6 +82,7 @@ public:
     }
 
     TENURE_LOCAL void deallocate(T* block, std::size_t count) noexcept {
+        if (!from_.check_present()) return;
         auto&& from = from_.get();
         from.deallocate(block, count * sizeof(T), alignof(T));
     }

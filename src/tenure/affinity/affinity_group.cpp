@@ -173,6 +173,7 @@ affinity_group::affinity_group(affinity_group&& other) noexcept
         },
         &groups);
     large_.take(other.large_);
+    link_.take(other.link_, this);
 }
 
 affinity_group& affinity_group::operator=(affinity_group&& other) noexcept {

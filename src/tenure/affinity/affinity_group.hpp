@@ -49,6 +49,7 @@
 #include <tenure/base/atomic.hpp>
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/base/owner_home.hpp>
 #include <tenure/base/stats.hpp>
 #include <tenure/base/typed.hpp>
 #include <tenure/engine/misuse_log.hpp>
@@ -230,6 +231,10 @@ public:
     ///           when the group's options are invalid.
     [[nodiscard]] bool replace_with(const affinity_functions& functions) noexcept;
 
+    /// Where the deleters of adapt/unique.hpp find this group after it moves. Returns   nullptr when out of memory.
+    using home_owner = affinity_group;
+    [[nodiscard]] detail::owner_home* unmoved_home() noexcept { return link_.of(this, "affinity group"); }
+
     [[nodiscard]] std::string_view name() const noexcept { return name_; }
     [[nodiscard]] std::size_t alignment() const noexcept { return options_.alignment; }
     [[nodiscard]] std::size_t block_bytes() const noexcept { return options_.block_bytes; }
@@ -297,6 +302,7 @@ private:
     detail::atomic<std::ptrdiff_t> function_count_{0};
     detail::passthrough_blocks passthrough_;
     detail::affinity_large large_;
+    detail::owner_link link_;
     [[no_unique_address]] detail::sole_user user_; // of a group that is not shared
 };
 

@@ -53,6 +53,7 @@ arena::arena(std::size_t first_chunk_bytes, block_source& source) noexcept
 
 // NOLINTNEXTLINE(performance-move-constructor-init): all members are copied, and the other is made anew
 arena::arena(arena&& other) noexcept : arena(static_cast<const arena&>(other)) {
+    link_.take(other.link_, this);
     ::new (&other) arena(next_bytes_, source_); // forgets the chunks
 }
 

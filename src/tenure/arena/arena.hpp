@@ -24,6 +24,7 @@
 #include <tenure/base/align.hpp>
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/base/owner_home.hpp>
 #include <tenure/base/stats.hpp>
 #include <tenure/base/typed.hpp>
 #include <tenure/engine/sole_user.hpp>
@@ -68,7 +69,7 @@ public:
     /// Releases every chunk; runs no destructors.
     ~arena();
     /// Takes over the chunks of `other`, which is empty afterwards and can be used. Blocks stay where they are; markers
-    /// of `other` become markers of this arena.
+    /// of `other` become markers of this arena. Unique pointers follow, containers do not: adapt/stl_allocator.hpp.
     [[nodiscard]] arena(arena&& other) noexcept;
     arena& operator=(arena&& other) noexcept;
 
@@ -134,6 +135,10 @@ public:
     /// Whether the whole structure is consistent. Cost      O(chunks).
     [[nodiscard]] bool valid() const noexcept;
 
+    /// Where the deleters of adapt/unique.hpp find this arena after it moves. Returns   nullptr when out of memory.
+    using home_owner = arena;
+    [[nodiscard]] detail::owner_home* unmoved_home() noexcept { return link_.of(this, "arena"); }
+
 private:
     arena(const arena&) = default; // for the move, which makes the other one forget its chunks
     [[nodiscard]] void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
@@ -158,6 +163,7 @@ private:
     std::size_t peak_bytes_ = 0;
     mutable detail::marker_log markers_;
     bool passthrough_; // every block comes from malloc as a chunk of its own; cursor_ and limit_ stay zero
+    detail::owner_link link_;
     [[no_unique_address]] mutable detail::sole_user user_;
 };
 

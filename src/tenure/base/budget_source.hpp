@@ -50,7 +50,7 @@ struct budget {
 class TENURE_API budget_source final : public block_source {
 public:
     /// Requires  `behind` and the text of `name` outlive this source.
-    explicit budget_source(std::string_view name, budget limits, block_source& behind) noexcept
+    [[nodiscard]] explicit budget_source(std::string_view name, budget limits, block_source& behind) noexcept
         : behind_(behind), name_(name), limits_(limits) {}
 
     [[nodiscard]] void* acquire(std::size_t bytes, std::size_t alignment) noexcept override;

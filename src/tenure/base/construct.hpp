@@ -15,6 +15,21 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
+/// Names the reason why no object of T can be made.
+template<class T>
+constexpr void require_makeable() noexcept {
+    static_assert(!std::is_array_v<T>, "T is an array: make arrays with make_array<Element>(count), or with "
+                                       "make_unique_in<Element[]>(from, count)");
+    static_assert(std::is_object_v<T>, "T is not the type of an object");
+    static_assert(!std::is_abstract_v<T>, "T is abstract: make an object of a class that is derived from it");
+}
+/// Also where destroying it is the caller's, later.
+template<class T>
+constexpr void require_destructible() noexcept {
+    static_assert(std::is_array_v<T> || std::is_abstract_v<T> || std::is_destructible_v<T>,
+                  "the destructor of T is private, protected or deleted: nothing could destroy the object");
+}
+
 /// Destroys the elements, last first.
 template<class T>
 constexpr void destroy_elements(T* first, std::size_t count) noexcept {

@@ -13,8 +13,10 @@
 ///                place. The address is that of malloc's block, which may begin before the caller's.
 /// Cost           without hooks: nothing on the inline paths, a load and a test per slow call. With hooks: their own
 ///                time; blocks also what passthrough costs.
-/// Threads        hooks are called on the thread of the call, at the same time on several threads. Those of a shared
-///                pool are called under its lock, so hooks must not call the library.
+/// Threads        hooks are called on the thread of the call, at the same time on several threads. Those of a pool,
+/// also
+///                a shared one, are called without its lock. Hooks must not allocate from the part that calls them:
+///                they would be called again.
 /// Example        examples/hooks.cpp
 
 #include <cstddef>
@@ -45,11 +47,11 @@ namespace detail {
 
 extern TENURE_API constinit detail::atomic<const allocation_hooks*> installed_hooks;
 
-/// Begins and ends with a slow call.
+/// Begins and ends with a slow call. `is_told`: false inside another one that tells, which may hold a lock.
 class hooked_call {
 public:
-    hooked_call(std::string_view what, std::size_t bytes) noexcept
-        : hooks_(installed_hooks.load(detail::memory_order::acquire)) {
+    hooked_call(std::string_view what, std::size_t bytes, bool is_told = true) noexcept
+        : hooks_(is_told ? installed_hooks.load(detail::memory_order::acquire) : nullptr) {
         if (hooks_ != nullptr) [[unlikely]]
             begin(what, bytes);
     }

@@ -108,8 +108,8 @@ using promised_allocation = std::conditional_t<checks::caller, reported_allocati
 /// For slow functions, which also tell the hooks.
 class caller_allocation : promised_allocation, hooked_call {
 public:
-    TENURE_LOCAL explicit caller_allocation(std::string_view what, std::size_t bytes = 0) noexcept
-        : promised_allocation(what, bytes), hooked_call(what, bytes) {}
+    TENURE_LOCAL explicit caller_allocation(std::string_view what, std::size_t bytes = 0, bool is_told = true) noexcept
+        : promised_allocation(what, bytes), hooked_call(what, bytes, is_told) {}
 };
 
 }

@@ -85,8 +85,8 @@ using promised_release = std::conditional_t<checks::caller, reported_release, un
 /// For slow functions, which also tell the hooks.
 class caller_release : promised_release, hooked_call {
 public:
-    TENURE_LOCAL caller_release(std::string_view what, const void* block) noexcept
-        : promised_release(what, block), hooked_call(what, 0) {}
+    TENURE_LOCAL caller_release(std::string_view what, const void* block, bool is_told = true) noexcept
+        : promised_release(what, block), hooked_call(what, 0, is_told) {}
 };
 
 }

@@ -57,6 +57,8 @@ template<class T, class Allocate, class Deallocate, class... Arguments>
 [[nodiscard]] TENURE_LOCAL inline T*
 make_object(Allocate&& allocate, Deallocate&& deallocate,
             Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
+    require_makeable<T>();
+    require_destructible<T>();
     void* const memory = allocate(sizeof(T), alignof(T));
     if (memory == nullptr) [[unlikely]]
         return nullptr;
@@ -76,6 +78,8 @@ template<class T, class Allocate, class Deallocate>
 [[nodiscard]] TENURE_LOCAL inline std::span<T>
 make_elements(std::size_t count, Allocate&& allocate,
               Deallocate&& deallocate) noexcept(std::is_nothrow_default_constructible_v<T>) {
+    require_makeable<T>();
+    require_destructible<T>();
     if (count > max_object_bytes / sizeof(T)) [[unlikely]]
         return {};
     void* const memory = allocate(count * sizeof(T), alignof(T));

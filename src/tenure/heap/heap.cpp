@@ -9,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include <tenure/base/check.hpp>
 #include <tenure/base/host.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/no_wait.hpp>
@@ -303,7 +304,9 @@ heap::~heap() { end_home(home_); }
 
 heap::heap(heap&& other) noexcept
     : slot_(std::exchange(other.slot_, {})), segment_bytes_(other.segment_bytes_),
-      home_(std::exchange(other.home_, nullptr)) {}
+      home_(std::exchange(other.home_, nullptr)) {
+    if (home_ != nullptr) home_->link.moved_to(this);
+}
 
 heap& heap::operator=(heap&& other) noexcept {
     if (this == &other) return *this;
@@ -311,6 +314,7 @@ heap& heap::operator=(heap&& other) noexcept {
     slot_ = std::exchange(other.slot_, {});
     segment_bytes_ = other.segment_bytes_;
     home_ = std::exchange(other.home_, nullptr);
+    if (home_ != nullptr) home_->link.moved_to(this);
     return *this;
 }
 
@@ -336,16 +340,23 @@ void* heap::allocate_slow(std::size_t bytes, std::size_t alignment, fill how) no
     return block;
 }
 
+void heap::report_left(const void* block) noexcept {
+    if (!checks::caller || block == nullptr) return;
+    report_misuse("a block was freed to a heap that was moved from, or that never had memory", block,
+                  "Free its blocks to the heap that took them over. The pointers of make_unique_in() find it "
+                  "themselves.");
+}
+
 void heap::deallocate_sized(void* block, std::size_t bytes) noexcept {
     [[maybe_unused]] const detail::caller_release release(is_process() ? block_of_process : block_of_heap, block);
-    if (home_ == nullptr) return;
+    if (home_ == nullptr) return report_left(block);
     home_->core.deallocate_as(cache_or_open(), block, detail::block_form::any, bytes);
     start_wanted_background();
 }
 
 void heap::deallocate_slow(void* block) noexcept {
     [[maybe_unused]] const detail::caller_release release(is_process() ? block_of_process : block_of_heap, block);
-    if (home_ == nullptr) return;
+    if (home_ == nullptr) return report_left(block);
     home_->core.deallocate(cache_or_open(), block);
     start_wanted_background();
 }

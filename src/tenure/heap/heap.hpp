@@ -217,6 +217,12 @@ public:
     /// Whether the heap is consistent. Cost      O(pages), with locks.
     [[nodiscard]] bool valid() const noexcept { return home_ == nullptr || home_->core.valid(); }
 
+    /// Where the deleters of adapt/unique.hpp find this heap after it moves. Returns   nullptr when out of memory.
+    using home_owner = heap;
+    [[nodiscard]] detail::owner_home* unmoved_home() noexcept {
+        return home_ != nullptr ? home_->link.of(this, "heap") : nullptr;
+    }
+
 private:
     constexpr explicit heap(detail::registered_heap& its_home) noexcept;
     union process_heap;
@@ -232,6 +238,7 @@ private:
     [[nodiscard]] void* allocate_slow(std::size_t bytes, std::size_t alignment, fill how) noexcept;
     void deallocate_slow(void* block) noexcept;
     void deallocate_sized(void* block, std::size_t bytes) noexcept;
+    TENURE_COLD static void report_left(const void* block) noexcept;
 
     static constexpr std::size_t process_index = SIZE_MAX - 1; // no slot: it has its own thread-local pointer
 

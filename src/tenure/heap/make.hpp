@@ -41,10 +41,16 @@ public:
                                         std::size_t alignment = default_alignment) noexcept {
         detail::process_deallocate(block, bytes, alignment);
     }
+    /// Frees a block of unknown size.
+    TENURE_LOCAL static void deallocate(void* block) noexcept { detail::process_deallocate(block); }
     [[nodiscard]] static bool owns(const void* pointer) noexcept { return heap::process().owns(pointer); }
 };
 
 namespace detail {
+/// For an object or array whose constructor throws.
+TENURE_LOCAL inline void deallocate_unmade(void* block, std::size_t bytes, std::size_t alignment) noexcept {
+    process_deallocate(block, bytes, alignment);
+}
 template<class T>
 TENURE_LOCAL inline void note_made_array(const void* memory, std::size_t count) noexcept {
     if constexpr (checks::caller) {
@@ -57,7 +63,7 @@ TENURE_LOCAL inline void note_made_array(const void* memory, std::size_t count) 
 template<class T, class... Arguments>
 [[nodiscard]] TENURE_LOCAL T*
 make(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Arguments...>) {
-    T* const object = detail::make_object<T>(&process_memory::allocate, &process_memory::deallocate,
+    T* const object = detail::make_object<T>(&process_memory::allocate, &detail::deallocate_unmade,
                                              std::forward<Arguments>(arguments)...);
     if constexpr (checks::caller) {
         if (object != nullptr) detail::note_made(object, detail::signature_of<T>(), sizeof(T));
@@ -93,7 +99,7 @@ make_array(std::size_t count) noexcept(std::is_nothrow_default_constructible_v<T
         return {static_cast<T*>(memory), memory != nullptr ? count : 0};
     } else {
         const std::span<T> made =
-            detail::make_elements<T>(count, &process_memory::allocate, &process_memory::deallocate);
+            detail::make_elements<T>(count, &process_memory::allocate, &detail::deallocate_unmade);
         detail::note_made_array<T>(made.data(), count);
         return made;
     }

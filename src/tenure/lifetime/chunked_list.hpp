@@ -53,10 +53,10 @@ public:
     static constexpr std::size_t chunk_elements = std::bit_floor(detail::max_of<std::size_t>(4096 / sizeof(T), 8));
 
     /// Allocates nothing.
-    explicit chunked_list(lifetime held) noexcept : held_(held) {}
+    [[nodiscard]] explicit chunked_list(lifetime held) noexcept : held_(held) {}
     ~chunked_list() { reset(); }
     /// The other list is empty afterwards.
-    chunked_list(chunked_list&& other) noexcept
+    [[nodiscard]] chunked_list(chunked_list&& other) noexcept
         : chunks_(std::exchange(other.chunks_, nullptr)), size_(std::exchange(other.size_, 0)),
           chunk_count_(std::exchange(other.chunk_count_, 0)), table_size_(std::exchange(other.table_size_, 0)),
           held_(other.held_), origin_(other.origin_) {}

@@ -44,8 +44,8 @@ public:
     /// If `frames` is not 1 to max_frames, every allocation fails; checked builds report it. `chunk_bytes` below 4 KiB
     /// count as 4 KiB.
     /// Requires  the source serves any thread and outlives this object.
-    explicit frame_memory(std::size_t frames = 2, block_source& source = page_source::process(),
-                          std::size_t chunk_bytes = 256 * 1024) noexcept;
+    [[nodiscard]] explicit frame_memory(std::size_t frames = 2, block_source& source = page_source::process(),
+                                        std::size_t chunk_bytes = 256 * 1024) noexcept;
     /// Releases all memory, at whatever age. Requires  no thread allocates.
     ~frame_memory();
     frame_memory(const frame_memory&) = delete;
@@ -111,6 +111,8 @@ class frame_buffered {
     static_assert(Copies >= 2);
 
 public:
+    [[nodiscard]] frame_buffered() = default;
+
     /// The copy of the present frame: what it held `Copies` frames ago, until it is overwritten.
     [[nodiscard]] T& current() noexcept { return copies_[frame_clock::now() % Copies]; }
     /// The copy of an earlier frame. Requires  `age` is 1 to `Copies` - 1.

@@ -41,8 +41,8 @@ struct frame_usage {
 class TENURE_API frame_usage_log {
 public:
     /// Acquires the memory. Requires  the source outlives the log.
-    explicit frame_usage_log(const frame_usage_options& options = {},
-                             block_source& source = page_source::process()) noexcept;
+    [[nodiscard]] explicit frame_usage_log(const frame_usage_options& options = {},
+                                           block_source& source = page_source::process()) noexcept;
     ~frame_usage_log();
     frame_usage_log(const frame_usage_log&) = delete;
     frame_usage_log& operator=(const frame_usage_log&) = delete;

@@ -76,8 +76,8 @@ private:
 /// scratch memory here.
 class [[nodiscard]] scratch_scope {
 public:
-    TENURE_LOCAL scratch_scope() noexcept : scratch_scope(temp_stack::first()) {}
-    TENURE_LOCAL explicit scratch_scope(const temp_stack& results) noexcept;
+    [[nodiscard]] TENURE_LOCAL scratch_scope() noexcept : scratch_scope(temp_stack::first()) {}
+    [[nodiscard]] TENURE_LOCAL explicit scratch_scope(const temp_stack& results) noexcept;
     TENURE_LOCAL ~scratch_scope();
     scratch_scope(const scratch_scope&) = delete;
     scratch_scope& operator=(const scratch_scope&) = delete;

@@ -37,7 +37,7 @@ struct temp_stacks;
 class TENURE_API temp_state {
 public:
     /// Reserves nothing until the first allocation. `budget_bytes` of zero is option temp_budget_bytes.
-    explicit temp_state(std::size_t budget_bytes = 0) noexcept;
+    [[nodiscard]] explicit temp_state(std::size_t budget_bytes = 0) noexcept;
     /// Frees everything that was allocated. Requires  no thread uses it.
     ~temp_state();
     temp_state(const temp_state&) = delete;
@@ -67,7 +67,7 @@ private:
 /// resumes a job, on its own stack.
 class [[nodiscard]] temp_state_scope {
 public:
-    explicit temp_state_scope(temp_state& state) noexcept : before_(temp_state::switch_to(&state)) {}
+    [[nodiscard]] explicit temp_state_scope(temp_state& state) noexcept : before_(temp_state::switch_to(&state)) {}
     ~temp_state_scope() { temp_state::switch_to(before_); }
     temp_state_scope(const temp_state_scope&) = delete;
     temp_state_scope& operator=(const temp_state_scope&) = delete;

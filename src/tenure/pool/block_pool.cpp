@@ -35,6 +35,8 @@ constexpr std::string_view seek_overrun =
 constexpr std::string_view front_written = "memory in front of a pool block was overwritten";
 constexpr std::string_view seek_front =
     "Look for a write in front of this block; AddressSanitizer stops the program at the write.";
+constexpr std::string_view left_advice =
+    "Free its blocks to the pool that took them over. The pointers of make_unique_in() find it themselves.";
 constexpr std::string_view seek_owner = "Look for a second owner of this block.";
 constexpr std::string_view seek_owner_or_thread =
     "Look for a second owner of this block, and for threads that use one pool at the same time: they need a "
@@ -126,9 +128,11 @@ block_pool::block_pool(block_pool&& other) noexcept
             each->canary ^= address_of(this) ^ address_of(&other);
     }
     detail::share_holder(&other, this);
+    link_.take(other.link_, this);
     // The other pool forgets its segments.
     const bool was_possible = layout_.stride_bytes != 0;
     ::new (&other) block_pool(was_possible ? block_bytes() : 0, alignment_, wanted_segment_bytes_, source_);
+    other.is_left_ = true;
 }
 
 block_pool& block_pool::operator=(block_pool&& other) noexcept {
@@ -278,7 +282,7 @@ bool block_pool::refill() noexcept {
 }
 
 void* block_pool::allocate_slow() noexcept {
-    [[maybe_unused]] const detail::caller_allocation allocation("of a pool", block_bytes());
+    [[maybe_unused]] const detail::caller_allocation allocation("of a pool", block_bytes(), noted_ == nullptr);
     const detail::sole_call call(user_, one_thread, this, noted_ != nullptr);
     if (!call) return nullptr;
     if (passthrough_) {
@@ -343,6 +347,10 @@ void block_pool::mark_run(std::uintptr_t begin, std::uintptr_t end) noexcept {
 void block_pool::deallocate_passthrough(void* block) noexcept {
     if (block == nullptr) return;
     if (checks::caller && !passthrough_blocks_.is_listed(block)) {
+        if (is_left_) {
+            return note_misuse("a pool that was moved from was asked to free a block that is not its own", block,
+                               left_advice);
+        }
         return note_misuse(
             "an allocator under passthrough was asked to free a block that is not its own, or was freed before", block,
             "Look for a second owner; AddressSanitizer or Valgrind name where it was freed.");
@@ -353,7 +361,7 @@ void block_pool::deallocate_passthrough(void* block) noexcept {
 /// Frees `block` where the block freed last, at `before`, does not continue the run.
 void block_pool::deallocate_slow(std::uintptr_t before, void* block) noexcept {
     if constexpr (checks::caller) {
-        const detail::caller_release release("a block of a pool", block);
+        const detail::caller_release release("a block of a pool", block, noted_ == nullptr);
         const detail::sole_call call(user_, one_thread, this, noted_ != nullptr);
         if (!call) return;
         return passthrough_ ? deallocate_passthrough(block) : deallocate_checked(block);
@@ -373,6 +381,11 @@ void block_pool::deallocate_checked(void* block) noexcept {
     constexpr std::string_view advice = "Free to a pool only blocks that it allocated, once each.";
     if (block == nullptr) return;
     if (!owns(block)) {
+        if (is_left_) {
+            note_misuse("a pool that was moved from was asked to free a pointer that it does not own", block,
+                        left_advice);
+            return;
+        }
         note_misuse("a pool was asked to free a pointer that it does not own", block, advice);
         return;
     }

@@ -27,6 +27,7 @@
 #include <tenure/base/bits.hpp>
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/base/owner_home.hpp>
 #include <tenure/base/stats.hpp>
 #include <tenure/engine/misuse_log.hpp>
 #include <tenure/engine/passthrough_blocks.hpp>
@@ -112,6 +113,10 @@ public:
     /// Whether every bit is consistent. Cost      a bit per block.
     [[nodiscard]] bool valid() noexcept;
 
+    /// Where the deleters of adapt/unique.hpp find this pool after it moves. Returns   nullptr when out of memory.
+    using home_owner = block_pool;
+    [[nodiscard]] detail::owner_home* unmoved_home() noexcept { return link_.of(this, "pool"); }
+
 private:
     template<class T>
     friend class pool;
@@ -174,11 +179,14 @@ private:
     block_source& source_;
     detail::passthrough_blocks passthrough_blocks_;
     bool passthrough_;
+    bool is_left_ = false;          // a move emptied it
     std::uint32_t guard_bytes_ = 0; // between blocks, in checked builds: part of the stride
 
     static void list_held(const void* holder, const char* type, detail::held_list& to) noexcept;
     void note_misuse(std::string_view what, const void* at, std::string_view advice) noexcept;
-    detail::misuse_log* noted_ = nullptr; // set by a shared pool, which reports misuse after it releases its lock
+    detail::misuse_log* noted_ =
+        nullptr; // set by a shared pool, which reports misuse after the unlock, and tells the hooks
+    detail::owner_link link_;
     [[no_unique_address]] detail::sole_user user_;
 };
 

@@ -76,14 +76,14 @@ public:
     using const_iterator = position<true>;
 
     /// Reserves nothing until the first object. At most 2^32 objects; with a larger maximum every construction fails.
-    explicit handle_pool(std::size_t max_count) noexcept : slots_(sizeof(T), alignof(T), max_count) {}
+    [[nodiscard]] explicit handle_pool(std::size_t max_count) noexcept : slots_(sizeof(T), alignof(T), max_count) {}
     /// Destroys the live objects, also those that destructors construct meanwhile, and releases all memory.
     ~handle_pool() {
         if constexpr (!std::is_trivially_destructible_v<T>) destroy_living();
     }
     /// The objects stay where they are, and their handles are valid in this pool. The other pool is empty afterwards.
     /// Handles of the objects that this pool had before are stale.
-    handle_pool(handle_pool&&) noexcept = default;
+    [[nodiscard]] handle_pool(handle_pool&&) noexcept = default;
     handle_pool& operator=(handle_pool&& other) noexcept {
         if (this != &other) {
             destroy_living();

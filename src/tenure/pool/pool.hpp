@@ -23,6 +23,7 @@
 #include <utility>
 
 #include <tenure/base/config.hpp>
+#include <tenure/base/construct.hpp>
 #include <tenure/engine/leak_check.hpp>
 #include <tenure/pool/block_pool.hpp>
 
@@ -49,6 +50,7 @@ private:
 
 template<class T, class Pool, class... Arguments>
 [[nodiscard]] T* construct_in(Pool& pool, void* block, Arguments&&... arguments) {
+    require_makeable<T>();
     if constexpr (std::is_nothrow_constructible_v<T, Arguments...>) {
         return ::new (block) T(std::forward<Arguments>(arguments)...);
     } else {
@@ -127,6 +129,15 @@ public:
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
     [[nodiscard]] allocator_stats stats() const noexcept { return blocks_.stats(); }
     [[nodiscard]] bool valid() noexcept { return blocks_.valid(); }
+
+    /// As block_pool::unmoved_home().
+    using home_owner = block_pool;
+    [[nodiscard]] detail::owner_home* unmoved_home() noexcept { return blocks_.unmoved_home(); }
+    /// As destroy(), in the pool that has this home. `object` is not nullptr.
+    static void destroy_in(home_owner& blocks, T* object) noexcept {
+        object->~T();
+        blocks.deallocate_strided(object, sizeof(T));
+    }
 
     /// The live objects, for a loop: lowest address first within a segment. The loop may destroy the object that it is
     /// at, and must not otherwise use the pool.

@@ -5,6 +5,8 @@
 
 #include <utility>
 
+#include <tenure/base/check.hpp>
+
 namespace tenure::inline TENURE_ABI {
 
 shared_block_pool::shared_block_pool(std::size_t bytes, std::size_t alignment, block_source& source) noexcept
@@ -20,7 +22,9 @@ shared_block_pool::~shared_block_pool() {
 
 shared_block_pool::shared_block_pool(shared_block_pool&& other) noexcept
     : slot_(std::exchange(other.slot_, {})), core_(std::exchange(other.core_, nullptr)),
-      block_bytes_(other.block_bytes_), alignment_(other.alignment_) {}
+      block_bytes_(other.block_bytes_), alignment_(other.alignment_) {
+    if (core_ != nullptr) core_->link().moved_to(this);
+}
 
 shared_block_pool& shared_block_pool::operator=(shared_block_pool&& other) noexcept {
     if (this == &other) return *this;
@@ -29,6 +33,7 @@ shared_block_pool& shared_block_pool::operator=(shared_block_pool&& other) noexc
     core_ = std::exchange(other.core_, nullptr);
     block_bytes_ = other.block_bytes_;
     alignment_ = other.alignment_;
+    if (core_ != nullptr) core_->link().moved_to(this);
     return *this;
 }
 
@@ -36,7 +41,17 @@ void* shared_block_pool::allocate_slow(detail::pool_cache* cache) noexcept {
     return core_ != nullptr ? core_->allocate_slow(cache) : nullptr;
 }
 void shared_block_pool::deallocate_slow(detail::pool_cache* cache, void* block) noexcept {
-    if (core_ != nullptr) core_->deallocate_slow(cache, block);
+    if (core_ != nullptr) return core_->deallocate_slow(cache, block);
+    if constexpr (checks::caller) {
+        if (block == nullptr) return;
+        report_misuse("a block was freed to a shared pool that was moved from, or that never had memory", block,
+                      "Free its blocks to the pool that took them over. The pointers of make_unique_in() find it "
+                      "themselves.");
+    }
+}
+
+detail::owner_home* shared_block_pool::unmoved_home() noexcept {
+    return core_ != nullptr ? core_->link().of(this, "shared pool") : nullptr;
 }
 
 void shared_block_pool::clear() noexcept {

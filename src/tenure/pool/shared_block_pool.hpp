@@ -25,6 +25,7 @@
 #include <cstdint>
 
 #include <tenure/base/config.hpp>
+#include <tenure/base/owner_home.hpp>
 #include <tenure/base/stats.hpp>
 #include <tenure/engine/local_cache.hpp>
 #include <tenure/platform/page_source.hpp>
@@ -95,6 +96,10 @@ public:
 
     /// Requires  no other thread uses the pool meanwhile.
     [[nodiscard]] bool valid() noexcept;
+
+    /// Where the deleters of adapt/unique.hpp find this pool after it moves. Returns   nullptr when out of memory.
+    using home_owner = shared_block_pool;
+    [[nodiscard]] detail::owner_home* unmoved_home() noexcept;
 
 private:
     [[nodiscard]] TENURE_LOCAL detail::pool_cache* cache_of_this_thread() const noexcept;

@@ -97,6 +97,15 @@ public:
     [[nodiscard]] allocator_stats stats() const noexcept { return blocks_.stats(); }
     [[nodiscard]] bool valid() noexcept { return blocks_.valid(); }
 
+    /// As shared_block_pool::unmoved_home().
+    using home_owner = shared_block_pool;
+    [[nodiscard]] detail::owner_home* unmoved_home() noexcept { return blocks_.unmoved_home(); }
+    /// As destroy(), in the pool that has this home. `object` is not nullptr.
+    TENURE_LOCAL static void destroy_in(home_owner& blocks, T* object) noexcept {
+        object->~T();
+        blocks.deallocate(object);
+    }
+
     /// The live objects, for a loop: lowest address first within a segment. The loop may destroy the object that it is
     /// at, and must not otherwise use the pool. Requires  no other thread uses the pool meanwhile.
     using iterator = detail::pool_iterator<T>;

@@ -46,10 +46,10 @@ public:
     using const_iterator = const T*;
 
     /// Reserves nothing until the first element. If the addresses do not exist, every growth fails.
-    explicit stable_vector(std::size_t max_count) noexcept : max_count_(max_count) {}
+    [[nodiscard]] explicit stable_vector(std::size_t max_count) noexcept : max_count_(max_count) {}
     ~stable_vector() { clear(); }
     /// The elements stay where they are. The other vector is empty afterwards, with its former maximum.
-    stable_vector(stable_vector&& other) noexcept
+    [[nodiscard]] stable_vector(stable_vector&& other) noexcept
         : range_(std::move(other.range_)), size_(std::exchange(other.size_, 0)),
           capacity_(std::exchange(other.capacity_, 0)), max_count_(other.max_count_) {}
     stable_vector& operator=(stable_vector&& other) noexcept {

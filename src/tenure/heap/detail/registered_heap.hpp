@@ -11,6 +11,7 @@
 
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/base/owner_home.hpp>
 #include <tenure/heap/detail/heap_core.hpp>
 #include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/thread_slots.hpp>
@@ -27,6 +28,7 @@ struct registered_heap {
     std::string_view name;
     heap_core core;
     platform::fork_handler fork;
+    owner_link link;
 };
 
 }

@@ -33,10 +33,10 @@ std::uint32_t cache_capacity_for(std::size_t block_bytes) noexcept {
 }
 
 constinit const platform::fork_steps shared_pool_core::fork_steps{
-    [](void* owner) noexcept { static_cast<shared_pool_core*>(owner)->mutex_.lock(); },
-    [](void* owner) noexcept { static_cast<shared_pool_core*>(owner)->mutex_.unlock(); },
+    [](void* owner) noexcept { static_cast<shared_pool_core*>(owner)->lock_for_fork(); },
+    [](void* owner) noexcept { static_cast<shared_pool_core*>(owner)->unlock_after_fork(); },
     [](void* owner) noexcept { static_cast<shared_pool_core*>(owner)->leave_to_child(); },
-    [](void* owner) noexcept { return static_cast<shared_pool_core*>(owner)->mutex_.is_mine(); },
+    [](void* owner) noexcept { return static_cast<shared_pool_core*>(owner)->holds_lock(); },
 };
 
 shared_pool_core::shared_pool_core(std::size_t bytes, std::size_t alignment, block_source& source) noexcept
@@ -52,7 +52,7 @@ shared_pool_core::shared_pool_core(std::size_t bytes, std::size_t alignment, blo
     remove_holder(&blocks_); // it counts what the threads' caches hold
     add_holder(this, [](const void* holder, const char* type, held_list& to) noexcept {
         const auto& held = *static_cast<const shared_pool_core*>(holder);
-        if (held.mutex_.is_mine()) return; // a signal handler ends the program
+        if (held.holds_lock()) return; // a signal handler ends the program
         add_pool(to, "shared pool of ", held.block_bytes(), type, held.size());
     });
 }
@@ -83,11 +83,24 @@ void shared_pool_core::end(shared_pool_core* core) noexcept {
     platform::unreserve(core, core_bytes());
 }
 
+void shared_pool_core::lock_for_fork() noexcept {
+    mutex_.lock();
+    blocks_.passthrough_blocks_.mutex().lock();
+}
+void shared_pool_core::unlock_after_fork() noexcept {
+    blocks_.passthrough_blocks_.mutex().unlock();
+    mutex_.unlock();
+}
+bool shared_pool_core::holds_lock() const noexcept {
+    return mutex_.is_mine() || blocks_.passthrough_blocks_.mutex().is_mine();
+}
+
 /// Runs in the child of a fork. Writes only links in the caches of the parent's other threads: most children soon
 /// execute another program, so those pages should stay shared.
 void shared_pool_core::leave_to_child() noexcept {
     mutex_.abandon();
-    if (mutex_.is_mine()) return; // a signal handler has forked that interrupted its holder, which goes on
+    blocks_.passthrough_blocks_.mutex().abandon();
+    if (holds_lock()) return; // a signal handler has forked that interrupted its holder, which goes on
     caches_.leave_to_child(cache_of_this_thread());
 }
 
@@ -160,8 +173,24 @@ void shared_pool_core::flush(void* const* blocks, std::size_t count) noexcept {
     for (std::size_t index = 0; index < count; ++index) blocks_.deallocate(blocks[index]);
 }
 
+// Under passthrough the list of blocks has a lock of its own. The hooks that are told of each block are called without
+// any.
+
+void* shared_pool_core::allocate_passthrough() noexcept {
+    return blocks_.layout_.capacity == 0 ? nullptr
+                                         : blocks_.passthrough_blocks_.allocate(block_bytes_, blocks_.alignment_);
+}
+
+void shared_pool_core::deallocate_passthrough(void* block) noexcept {
+    if (!checks::caller || blocks_.passthrough_blocks_.is_listed(block))
+        return blocks_.passthrough_blocks_.deallocate(block);
+    const reporting_lock lock(*this);
+    blocks_.deallocate_passthrough(block);
+}
+
 void* shared_pool_core::allocate_slow(pool_cache* cache) noexcept {
     [[maybe_unused]] const caller_allocation allocation("of a pool", block_bytes_);
+    if (blocks_.passthrough_) return allocate_passthrough();
     if (cache == nullptr) cache = add_cache();
     const reporting_lock lock(*this);
     if (cache == nullptr) return blocks_.allocate();
@@ -175,6 +204,7 @@ void* shared_pool_core::allocate_slow(pool_cache* cache) noexcept {
 void shared_pool_core::deallocate_slow(pool_cache* cache, void* block) noexcept {
     if (block == nullptr) return;
     [[maybe_unused]] const caller_release release("a block of a pool", block);
+    if (blocks_.passthrough_) return deallocate_passthrough(block);
     if (cache == nullptr) cache = add_cache();
     const reporting_lock lock(*this);
     if (cache == nullptr) return blocks_.deallocate(block);
@@ -213,6 +243,7 @@ void shared_pool_core::retire(pool_cache& cache) noexcept {
 }
 
 void shared_pool_core::clear() noexcept {
+    blocks_.passthrough_blocks_.free_all(); // without the lock, for the hooks
     const reporting_lock lock(*this);
     caches_.for_each([](pool_cache& cache) { cache.count.store(0, std::memory_order_relaxed); });
     stash_count_ = 0;

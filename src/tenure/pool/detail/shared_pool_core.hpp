@@ -11,6 +11,7 @@
 
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/base/owner_home.hpp>
 #include <tenure/base/stats.hpp>
 #include <tenure/engine/misuse_log.hpp>
 #include <tenure/engine/thread_parts.hpp>
@@ -52,6 +53,7 @@ public:
     }
     [[nodiscard]] const platform::thread_slot& slot() const noexcept { return slot_; }
     [[nodiscard]] std::size_t block_bytes() const noexcept { return block_bytes_; }
+    [[nodiscard]] owner_link& link() noexcept { return link_; }
 
 private:
     /// Takes over the cache of a thread that ends.
@@ -66,7 +68,12 @@ private:
     void empty_caches() noexcept;
     [[nodiscard]] std::size_t cached_count() const noexcept;
     [[nodiscard]] pool_cache* pop_ownerless() noexcept;
+    [[nodiscard]] void* allocate_passthrough() noexcept;
+    void deallocate_passthrough(void* block) noexcept;
+    void lock_for_fork() noexcept;
+    void unlock_after_fork() noexcept;
     void leave_to_child() noexcept;
+    [[nodiscard]] bool holds_lock() const noexcept;
     static const platform::fork_steps fork_steps;
     class reporting_lock;
 
@@ -76,11 +83,13 @@ private:
 
     platform::thread_slot slot_;
     platform::fork_handler fork_;
+    owner_link link_; ///< of the shared_block_pool
     // Copies of block_pool's values: blocks_ may not be read without the lock.
     std::size_t block_bytes_ = 0;
     std::uint32_t cache_capacity_ = 1;
-    std::uint32_t batch_ = 1;                                 ///< blocks per refill or flush: half of cache_capacity_
-    alignas(cache_line_bytes) mutable platform::mutex mutex_; ///< guards everything below
+    std::uint32_t batch_ = 1; ///< blocks per refill or flush: half of cache_capacity_
+    alignas(
+        cache_line_bytes) mutable platform::mutex mutex_; ///< guards everything below, but not blocks under passthrough
     thread_parts<pool_cache> caches_;
     std::size_t stash_count_ = 0;
     block_pool blocks_;
