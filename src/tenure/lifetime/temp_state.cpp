@@ -64,6 +64,12 @@ temp_state* temp_state::switch_to(temp_state* next) noexcept {
     return &before == &record->own_stacks ? nullptr : state_of(before);
 }
 
+void temp_state_scope::report_failure() noexcept {
+    if (this_thread.record != nullptr) return; // switch_to() has reported it
+    report(report_kind::notice, "A thread could not switch to a temp_state: the system has no memory for the thread's "
+                                "records. Its Temp has none either; ask temp_state_scope::is_switched().");
+}
+
 temp_state* temp_state::current() noexcept {
     const thread_record* const record = this_thread.record;
     if (record == nullptr || this_thread.stacks == &record->own_stacks) return nullptr;

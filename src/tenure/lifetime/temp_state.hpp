@@ -27,6 +27,7 @@
 #include <cstddef>
 
 #include <tenure/base/config.hpp>
+#include <tenure/lifetime/detail/thread_lifetimes.hpp>
 
 namespace tenure::inline TENURE_ABI {
 
@@ -51,10 +52,12 @@ public:
 
     /// The calling thread's; nullptr: the thread's own.
     [[nodiscard]] static temp_state* current() noexcept;
-    [[nodiscard]] bool is_current() const noexcept { return current() == this; }
+    [[nodiscard]] TENURE_LOCAL bool is_current() const noexcept {
+        return static_cast<const void*>(detail::this_thread.stacks) == space_;
+    }
 
 private:
-    static constexpr std::size_t space_bytes = 576;
+    static constexpr std::size_t space_bytes = checks::caller ? 1200 : 576;
 
     [[nodiscard]] detail::temp_stacks& stacks() noexcept;
     [[nodiscard]] static temp_state* state_of(detail::temp_stacks& stacks) noexcept;
@@ -67,13 +70,23 @@ private:
 /// resumes a job, on its own stack.
 class [[nodiscard]] temp_state_scope {
 public:
-    explicit temp_state_scope(temp_state& state) noexcept : before_(temp_state::switch_to(&state)) {}
+    explicit temp_state_scope(temp_state& state) noexcept
+        : before_(temp_state::switch_to(&state)), is_switched_(state.is_current()) {
+        if (checks::caller && !is_switched_) report_failure();
+    }
     ~temp_state_scope() { temp_state::switch_to(before_); }
     temp_state_scope(const temp_state_scope&) = delete;
     temp_state_scope& operator=(const temp_state_scope&) = delete;
 
+    /// Whether the state is in use. If not, the thread had no memory for its records, or, in checked builds, another
+    /// thread uses the state: what is allocated comes from the Temp that was in use before. Checked builds report it.
+    [[nodiscard]] bool is_switched() const noexcept { return is_switched_; }
+
 private:
+    TENURE_API TENURE_COLD static void report_failure() noexcept;
+
     temp_state* before_;
+    bool is_switched_;
 };
 
 }
