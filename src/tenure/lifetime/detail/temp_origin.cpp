@@ -53,7 +53,7 @@ temp_moment temp_moment_of(bool is_second) noexcept {
 
 temp_end end_since(const temp_moment& then, bool is_second) noexcept {
     const temp_record* const stack = stack_of_this_thread(is_second);
-    if (stack == nullptr || stack->key != then.stack) return temp_end::none;
+    if (stack == nullptr || (then.stack != 0 && then.stack != stack->key)) return temp_end::none;
     if constexpr (checks::caller) {
         const scope_ends& ends = stack->ends;
         if (ends.count == then.ends) [[likely]]
