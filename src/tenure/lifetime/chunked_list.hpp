@@ -185,7 +185,7 @@ private:
         chunks_[chunk_count_++] = static_cast<T*>(chunk);
         return true;
     }
-    void restart_origin() noexcept { origin_ = origin(temp{}); }
+    void restart_origin() noexcept { origin_ = origin(); }
     [[nodiscard]] bool grow_table() noexcept {
         const std::size_t wanted = detail::max_of(first_table_size, table_size_ * 2);
         auto* const grown = static_cast<T**>(tenure::allocate(wanted * sizeof(T*), held_));
@@ -206,11 +206,11 @@ private:
     lifetime held_;
     // When a list in Temp got its first chunk, in checked builds.
     struct no_origin {
-        constexpr explicit no_origin(const temp&) noexcept {}
         constexpr void check_growth() const noexcept {}
+        [[nodiscard]] static constexpr detail::temp_end end() noexcept { return detail::temp_end::none; }
     };
-    using origin = std::conditional_t<checks::caller, temp::container_origin, no_origin>;
-    [[no_unique_address]] origin origin_{temp{}};
+    using origin = std::conditional_t<checks::caller, detail::temp_list_origin, no_origin>;
+    [[no_unique_address]] origin origin_;
 };
 
 /// A random-access iterator. It stays valid while the list lives and its element is not removed.

@@ -64,10 +64,20 @@ temp_end end_since(const temp_moment& then, bool is_second) noexcept {
     return temp_end::none;
 }
 
+namespace {
+
+void note_end(temp_record& stack, temp_end what) noexcept {
+    stack.ends.last = what;
+    ++stack.ends.count;
+    if (&stack != stack_of_this_thread(false)) return;
+    this_thread.stacks->first_ends = std::uint64_t{stack.key} << 32 | (stack.ends.count & 0xFFFF'FFFF);
+}
+
+}
+
 void note_scope_end(temp_record& stack, std::uint32_t depth) noexcept {
     if constexpr (checks::caller) {
-        stack.ends.last = temp_end::scope;
-        ++stack.ends.count;
+        note_end(stack, temp_end::scope);
         // One that ends out of order ends the scopes inside it.
         const auto past = std::min<std::size_t>(std::size_t{stack.open_scopes} + 1, scope_ends::max_depth);
         for (std::size_t each = depth; each < past; ++each) stack.ends.of_depth[each] = stack.ends.count;
@@ -76,8 +86,9 @@ void note_scope_end(temp_record& stack, std::uint32_t depth) noexcept {
 
 void note_emptied(temp_record& stack, temp_end what) noexcept {
     if constexpr (checks::caller) {
-        stack.ends.last = stack.ends.last_emptied = what;
-        stack.ends.of_depth[0] = ++stack.ends.count;
+        note_end(stack, what);
+        stack.ends.last_emptied = what;
+        stack.ends.of_depth[0] = stack.ends.count;
     }
 }
 

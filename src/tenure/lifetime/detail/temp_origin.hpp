@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include <tenure/base/config.hpp>
+#include <tenure/lifetime/detail/thread_lifetimes.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -47,11 +48,24 @@ public:
     /// Returns   false if the block is not the allocator's any more because the container has outlived it, which was
     ///           reported. All other mistakes are left to the allocator.
     [[nodiscard]] TENURE_API bool check_free(void* block, std::size_t bytes) const noexcept;
+    /// What has ended the container's memory.
     [[nodiscard]] temp_end end() const noexcept { return end_since(then_, is_second_); }
 
 private:
     temp_moment then_;
     bool is_second_;
+};
+
+/// The same for a container over the first stack that asks at each access.
+class temp_list_origin : public temp_origin {
+public:
+    temp_list_origin() noexcept : temp_origin(false), ends_(this_thread.stacks->first_ends) {}
+    [[nodiscard]] TENURE_LOCAL temp_end end() const noexcept {
+        return this_thread.stacks->first_ends == ends_ ? temp_end::none : temp_origin::end();
+    }
+
+private:
+    std::uint64_t ends_;
 };
 
 /// For a memory resource over Temp, whose containers are unknown: tells the growth of a container by its traces. An
