@@ -59,6 +59,7 @@ public:
 private:
     static constexpr std::size_t space_bytes = checks::caller ? 1200 : 576;
 
+    TENURE_COLD static temp_state* switch_slow(temp_state* next) noexcept;
     [[nodiscard]] detail::temp_stacks& stacks() noexcept;
     [[nodiscard]] static temp_state* state_of(detail::temp_stacks& stacks) noexcept;
 

@@ -197,12 +197,9 @@ void release_temp(thread_record& record) noexcept;
 void retire_temp_job(thread_record& record) noexcept;
 
 /// Saves the position of the stacks that the calling thread uses, and continues with others.
-/// Requires  the record is the calling thread's.
-inline void switch_stacks(thread_record& record, temp_stacks& next) noexcept {
+/// Requires  the record is the calling thread's, and no tag is set.
+inline void switch_untagged_stacks(thread_record& record, temp_stacks& next) noexcept {
     temp_stacks& now = record.stacks();
-    if (&now == &next) return;
-    if (current_tag.id != 0) [[unlikely]]
-        count_tagged_stacks(record, current_tag.id);
     now.first.cursor = this_thread.temp_cursor;
     now.first.limit = this_thread.temp_limit;
     now.first.chunk = this_thread.temp_chunk;
@@ -215,6 +212,14 @@ inline void switch_stacks(thread_record& record, temp_stacks& next) noexcept {
     record.scratch = &next.first_record;
     current_tag.tagged_from = &next.first_record.tagged_from;
     current_tag.count_second = &count_second_stack; // the new stacks may have a second one
+}
+
+/// The same under any tag.
+inline void switch_stacks(thread_record& record, temp_stacks& next) noexcept {
+    if (&record.stacks() == &next) return;
+    if (current_tag.id != 0) [[unlikely]]
+        count_tagged_stacks(record, current_tag.id);
+    switch_untagged_stacks(record, next);
     if (current_tag.id != 0) [[unlikely]]
         count_tagged_stacks(record, 0); // what was allocated before is not this tag's
 }
