@@ -51,7 +51,7 @@ void change_made(Change&& change) noexcept {
     made.count.store(made.table.size(), std::memory_order_relaxed);
 }
 
-/// Whether this object's whole stack is walked, which takes 1.3 us. Every object has its caller.
+/// Whether this object's whole stack is walked, which takes 1.3 us. Every object has its callers.
 bool is_stack_due() noexcept {
     constexpr std::uint64_t first_objects = 1024, one_in = 32;
     const std::uint64_t number = made.noted.load(std::memory_order_relaxed);
@@ -94,7 +94,7 @@ constinit leak_lister lister{&list_process_heap};
 
 void enlist_process_heap() noexcept { lister.enlist(); }
 
-void note_made(const void* object, const char* type, std::size_t bytes) noexcept {
+void note_made(const void* object, const char* type, std::size_t bytes, void* next_caller) noexcept {
     if (option_value(option::leak_check) == 0) return;
     made_object noted{address_of(object), type, bytes, {}};
     if (is_stack_due()) {
@@ -103,7 +103,8 @@ void note_made(const void* object, const char* type, std::size_t bytes) noexcept
         const std::size_t own = count == 0 || frames[0] == __builtin_return_address(0) ? 0 : 1;
         std::copy_n(frames + own, std::min(count - own, held_list::max_frames), noted.frames);
     } else {
-        noted.frames[0] = __builtin_return_address(0); // in the function that called make()
+        noted.frames[0] = __builtin_return_address(0);
+        noted.frames[1] = next_caller;
     }
     change_made([&](auto& table) { table.put(noted); });
 }
