@@ -5,8 +5,8 @@
 
 /**
  * \file
- * What game engines need beyond tenure.h, in C: two scratch stacks, pools with handles, memory that frees itself, and
- * budgets. The conventions are those of tenure.h.
+ * What game engines need beyond tenure.h, in C: two scratch stacks, Temp for fibers, pools with handles, memory that
+ * frees itself, and budgets. The conventions are those of tenure.h.
  */
 
 #include <tenure/tenure.h>
@@ -38,6 +38,29 @@ typedef struct tn_scratch_scope {
 TN_API tn_temp_stack tn_scratch_begin(tn_scratch_scope* scope, tn_temp_stack results);
 /** Frees what was allocated from the scope's stack since it began. */
 TN_API void tn_scratch_end(tn_scratch_scope* scope);
+
+/* ------------------------------------------------------------------------------------- Temp of fibers and jobs */
+
+/**
+ * A Temp of its own for a fiber or a job that may continue on another thread. The scheduler switches it when it
+ * switches stacks: what the job has allocated, and its open scopes, stay with the job. One thread at a time uses it.
+ */
+typedef struct tn_temp_state tn_temp_state;
+
+/** Reserves nothing until the first allocation. A budget of zero is option temp_budget_bytes. NULL when out of memory.
+ */
+TN_API tn_temp_state* tn_temp_state_create(size_t budget_bytes);
+/** Frees everything that was allocated in it. No thread may use it. NULL is allowed. */
+TN_API void tn_temp_state_destroy(tn_temp_state* state);
+/**
+ * Makes `next` the calling thread's Temp; NULL is the thread's own. Stores the one in use before, NULL for the thread's
+ * own, in `before`, if that is not NULL. Nothing changes unless TN_OK is returned: TN_OUT_OF_MEMORY when the thread has
+ * no memory for its records; TN_INVALID_ARGUMENT, in checked builds, when another thread uses `next`, which is
+ * reported.
+ */
+TN_API tn_status tn_temp_state_switch(tn_temp_state* next, tn_temp_state** before);
+/** The one that the calling thread uses; NULL is the thread's own. */
+TN_API tn_temp_state* tn_temp_state_current(void);
 
 /* ------------------------------------------------------------------------------------------- pools with handles */
 

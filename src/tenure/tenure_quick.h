@@ -22,7 +22,7 @@ extern "C" {
 #endif
 
 /** Incremented when anything in this header changes. */
-#define TN_QUICK_VERSION 2u
+#define TN_QUICK_VERSION 3u
 
 /** TN_QUICK_VERSION of the loaded library. */
 TN_API uint32_t tn_quick_version(void);
@@ -42,12 +42,12 @@ typedef struct tn_block_cache {
 } tn_block_cache;
 
 /** Position of the calling thread's next Temp block. */
-typedef struct tn_temp_state {
+typedef struct tn_temp_position {
     uint64_t cursor; /**< address of the next block; sizes are rounded up to 16 */
     uint64_t limit;  /**< cursor + size must not exceed it; zero sends every request to tn_allocate */
     uint64_t region; /**< overflow chunk in use; a scope may restore its cursor only if this is unchanged and no tag is
                           set */
-} tn_temp_state;
+} tn_temp_position;
 
 /**
  * Position of the calling thread's next TempJob block, whose bytes start 8 after the cursor.
@@ -86,7 +86,7 @@ typedef struct tn_quick_thread {
     uint32_t size;
     uint32_t reserved;
     void* const* heap_cache; /**< points to NULL until the thread's first tn_malloc */
-    tn_temp_state* temp;
+    tn_temp_position* temp;
     const uint16_t* tag;                /**< points to a value that is not zero while an owner tag is set */
     tn_temp_job_state* const* temp_job; /**< read it again before each use: it changes with the thread's first block */
 } tn_quick_thread;

@@ -4,9 +4,12 @@
 #include <tenure/base/tag.hpp>
 
 #include <cstdlib>
+#include <memory>
 #include <string>
 
 #include <gtest/gtest.h>
+
+#include "support/reports.hpp"
 
 namespace {
 
@@ -67,6 +70,25 @@ TEST(tag, scopes_nest_and_give_back_what_was_before) {
         EXPECT_EQ(tenure::current_tag(), outer);
     }
     EXPECT_EQ(tenure::current_tag(), tag{});
+}
+
+TEST(tag, scopes_that_end_out_of_order_are_reported_and_leave_no_dead_tag) {
+    if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+    const support::heard_reports heard;
+    auto outer = std::make_unique<tag_scope>("out of order, outer");
+    auto inner = std::make_unique<tag_scope>("out of order, inner");
+    outer.reset();
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+    EXPECT_NE(heard.last().find("tag_scopes ended out of order"), std::string::npos) << heard.last();
+    EXPECT_EQ(tenure::current_tag(), tag{});
+    inner.reset();
+    EXPECT_EQ(tenure::current_tag(), tag{});
+    {
+        const tag_scope next("out of order, next");
+        EXPECT_EQ(tenure::current_tag().name(), "out of order, next");
+    }
+    EXPECT_EQ(tenure::current_tag(), tag{});
+    EXPECT_EQ(heard.count(), 1u);
 }
 
 // What follows uses up a process's tags, so it does so in a child.

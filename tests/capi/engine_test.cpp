@@ -11,6 +11,7 @@
 
 #include <tenure/base/options.hpp>
 
+#include "support/process.hpp"
 #include "support/reports.hpp"
 
 namespace {
@@ -34,6 +35,47 @@ TEST(capi_engine, scratch_comes_from_the_stack_that_the_results_are_not_on) {
     EXPECT_EQ(tn_temp_stack_allocate(TN_TEMP_FIRST, 1, 3), nullptr);
     tn_temp_end(&scope);
     tn_reset_temp();
+}
+
+TEST(capi_engine, a_temp_state_keeps_the_blocks_and_scopes_of_a_job_apart) {
+    tn_temp_state* const job = tn_temp_state_create(64 * 1024);
+    ASSERT_NE(job, nullptr);
+    auto* const own = static_cast<char*>(tn_allocate(100, 0, TN_TEMP));
+    std::strcpy(own, "kept");
+    tn_temp_state* before = job;
+    EXPECT_EQ(tn_temp_state_switch(job, &before), TN_OK);
+    EXPECT_EQ(before, nullptr);
+    EXPECT_EQ(tn_temp_state_current(), job);
+    tn_temp_scope scope;
+    tn_temp_begin(&scope);
+    auto* const of_job = static_cast<char*>(tn_allocate(1000, 0, TN_TEMP));
+    std::strcpy(of_job, "the job's");
+    EXPECT_EQ(tn_temp_state_switch(nullptr, &before), TN_OK);
+    EXPECT_EQ(before, job);
+    tn_reset_temp();
+    EXPECT_EQ(tn_temp_state_switch(job, nullptr), TN_OK);
+    EXPECT_STREQ(of_job, "the job's");
+    tn_temp_end(&scope);
+    EXPECT_EQ(tn_temp_state_switch(nullptr, nullptr), TN_OK);
+    EXPECT_EQ(tn_temp_state_current(), nullptr);
+    tn_temp_state_destroy(job);
+    tn_temp_state_destroy(nullptr);
+}
+
+TEST(capi_engine, a_temp_state_that_another_thread_uses_is_refused_in_checked_builds) {
+    if (tn_check_level() == 0) GTEST_SKIP() << "the caller's mistakes are not checked";
+    const support::heard_reports heard;
+    tn_temp_state* const job = tn_temp_state_create(0);
+    EXPECT_EQ(tn_temp_state_switch(job, nullptr), TN_OK);
+    support::on_fresh_thread([&] {
+        tn_temp_state* before = job;
+        EXPECT_EQ(tn_temp_state_switch(job, &before), TN_INVALID_ARGUMENT);
+        EXPECT_EQ(before, nullptr);
+        EXPECT_EQ(tn_temp_state_current(), nullptr);
+    });
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+    EXPECT_EQ(tn_temp_state_switch(nullptr, nullptr), TN_OK);
+    tn_temp_state_destroy(job);
 }
 
 TEST(capi_engine, handles_go_stale_and_objects_are_visited_in_order) {

@@ -176,6 +176,19 @@ TEST_F(leak_check_death, says_which_types_were_made_and_where) {
     EXPECT_EXIT(program(), testing::ExitedWithCode(0), lacks("make: long"));
 }
 
+TEST_F(leak_check_death, says_where_of_each_object_when_there_are_too_many_for_their_stacks) {
+    if (!tenure::checks::caller) GTEST_SKIP() << "plain builds know no types";
+    const auto program = [] {
+        check_leaks();
+        for (int turn = 0; turn < 1500; ++turn) tenure::destroy(tenure::make<long>());
+        for (int turn = 0; turn < 20; ++turn) spawn(); // the stack of one of them is noted
+        end();
+    };
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0),
+                "\n  make: game::monster: 19 blocks, 912 bytes\n    #0 0x.*spawn");
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), "\n  make: game::monster: 1 block, 48 bytes\n    #0 0x.*spawn");
+}
+
 TEST_F(leak_check_death, is_silent_when_it_is_off) {
     EXPECT_EXIT(
         {

@@ -89,7 +89,7 @@ TEST_F(overrun_death, an_overrun_in_the_overflow_is_reported) {
         write(temp::allocate(50'000), 2, 50'001);
     });
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
-    EXPECT_NE(heard.last().find("bytes 50000 to 50000"), std::string::npos) << heard.last();
+    EXPECT_NE(heard.last().find("byte 50000 was overwritten"), std::string::npos) << heard.last();
 }
 
 TEST_F(overrun_death, a_write_in_front_of_a_temp_block_is_reported) {
@@ -111,6 +111,38 @@ TEST_F(overrun_death, a_temp_block_freed_with_another_size_is_reported) {
     EXPECT_NE(heard.last().find("a Temp block of 100 bytes was freed as one of 200"), std::string::npos);
     temp::deallocate(block, 100);
     EXPECT_EQ(heard.count(), 1u);
+}
+
+TEST_F(overrun_death, a_temp_job_block_freed_with_another_size_is_reported) {
+    for (const std::size_t bytes : {std::size_t{100}, std::size_t{100'000}}) {
+        const support::heard_reports heard;
+        void* const block = temp_job::allocate(bytes);
+        temp_job::deallocate(block, bytes * 2);
+        EXPECT_NE(heard.last().find("bytes was freed as one of " + std::to_string(bytes * 2)), std::string::npos);
+        tenure::deallocate(block, bytes + 1, tenure::lifetime::temp_job);
+        EXPECT_EQ(heard.count(tenure::report_kind::misuse), 2u);
+        tenure::deallocate(block, bytes, tenure::lifetime::temp_job);
+        EXPECT_EQ(heard.count(), 2u) << heard.last();
+    }
+    const support::heard_reports heard;
+    temp_job::deallocate(temp_job::allocate(0), 0);
+    temp_job::deallocate(temp_job::allocate(0), 1);
+    temp_job::deallocate(nullptr, 1);
+    EXPECT_EQ(heard.count(), 0u) << heard.last();
+}
+
+TEST_F(overrun_death, an_object_of_temp_job_that_is_destroyed_as_one_of_the_heap_is_named) {
+    const support::heard_reports heard;
+    auto* const object = temp_job::make<long>(1L);
+    tenure::destroy(object);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+    EXPECT_NE(heard.last().find("a block of TempJob was freed as one of the heap: " + name_of(object)),
+              std::string::npos)
+        << heard.last();
+    temp_job::destroy(object);
+    tenure::destroy(temp::make<long>(1L));
+    EXPECT_NE(heard.last().find("a block of Temp was freed"), std::string::npos) << heard.last();
+    EXPECT_EQ(heard.count(), 2u);
 }
 
 TEST_F(overrun_death, blocks_of_every_size_and_alignment_may_be_written_whole) {
@@ -186,7 +218,7 @@ TEST_F(overrun_death, an_overrun_of_a_block_in_a_chunk_of_its_own_and_of_one_wit
         write(block + 100'000, 0, 1);
         temp_job::deallocate(block);
         EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u) << alignment;
-        EXPECT_NE(heard.last().find("bytes 100000 to 100000"), std::string::npos) << heard.last();
+        EXPECT_NE(heard.last().find("byte 100000 was overwritten"), std::string::npos) << heard.last();
         block[100'000] = saved;
         temp_job::deallocate(block);
         EXPECT_EQ(heard.count(), 1u);

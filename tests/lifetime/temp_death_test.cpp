@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #include <cstring>
+#include <deque>
 #include <memory>
 
 #include <gtest/gtest.h>
@@ -110,6 +111,16 @@ TEST_F(temp_death, scopes_that_end_out_of_order_are_reported_and_drop_nothing_al
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), 2u);
     tenure::reset_temp();
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), 2u) << "no scope counts as open any more";
+}
+
+TEST_F(temp_death, any_number_of_scopes_may_be_open) {
+    const support::heard_reports heard;
+    std::deque<temp_scope> scopes;
+    for (int count = 0; count < 70'000; ++count) scopes.emplace_back();
+    static_cast<void>(temp::allocate(100));
+    while (!scopes.empty()) scopes.pop_back();
+    EXPECT_EQ(heard.count(), 0u) << heard.last();
+    EXPECT_EQ(temp::stats().used_bytes, 0u);
 }
 
 void reset_inside_a_scope_in_the_overflow() {

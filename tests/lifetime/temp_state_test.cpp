@@ -190,13 +190,20 @@ TEST(temp_state, two_threads_in_one_state_are_reported) {
         });
         EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
         EXPECT_TRUE(job.is_current());
+        EXPECT_TRUE(uses.is_switched());
+        on_fresh_thread([&] {
+            const temp_state_scope refused(job);
+            EXPECT_FALSE(refused.is_switched());
+        });
+        EXPECT_EQ(heard.count(), 2u);
+        EXPECT_TRUE(job.is_current());
     }
     {
         auto job = std::make_unique<temp_state>();
         static_cast<void>(temp_state::switch_to(job.get()));
         static_cast<void>(temp::allocate(100));
         job.reset();
-        EXPECT_EQ(heard.count(tenure::report_kind::misuse), 2u);
+        EXPECT_EQ(heard.count(tenure::report_kind::misuse), 3u);
         EXPECT_EQ(temp_state::current(), nullptr);
     }
 }

@@ -22,7 +22,7 @@ public sealed class NativeStructuresTests
         ["tn_temp_scope"] = typeof(NativeTempMarker),
         ["tn_temp_stats"] = typeof(NativeTempStats),
         ["tn_block_cache"] = typeof(NativeBlockCache),
-        ["tn_temp_state"] = typeof(NativeTempState),
+        ["tn_temp_position"] = typeof(NativeTempState),
         ["tn_temp_job_state"] = typeof(NativeTempJobState),
         ["tn_quick_layout"] = typeof(NativeQuickLayout),
         ["tn_quick_thread"] = typeof(NativeQuickThread),

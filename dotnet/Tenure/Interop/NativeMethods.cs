@@ -20,7 +20,7 @@ internal static unsafe partial class NativeMethods
     internal const uint AbiVersion = 1;
 
     /// <summary>The version of tenure_quick.h that this assembly is written for.</summary>
-    internal const uint QuickVersion = 2;
+    internal const uint QuickVersion = 3;
 
     [LibraryImport(Library)]
     [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]

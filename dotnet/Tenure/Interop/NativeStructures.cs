@@ -45,7 +45,7 @@ internal unsafe struct NativeBlockCache
     public void** Blocks;
 }
 
-/// <summary><c>tn_temp_state</c>: the position of the calling thread's next Temp block.</summary>
+/// <summary><c>tn_temp_position</c>: the position of the calling thread's next Temp block.</summary>
 [StructLayout(LayoutKind.Sequential)]
 internal struct NativeTempState
 {

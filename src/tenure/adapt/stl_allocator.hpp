@@ -16,8 +16,9 @@
 /// load one address more in each call.)
 ///
 /// In checked builds a container over Temp remembers the temp_scope in which it was made, and reports its growth inside
-/// a later scope, whose end would free the memory that the container goes on to use. A copy begins anew; a container
-/// that was moved from belongs to the scope of the first one.
+/// a later scope, whose end would free the memory that the container goes on to use. When it frees memory that has
+/// ended, the report says what ended it: the scope, the frame or reset_temp(). A copy begins anew; a container that was
+/// moved from belongs to the scope of the first one.
 
 #include <cstddef>
 #include <limits>
@@ -35,6 +36,7 @@ namespace detail {
 struct no_origin {
     constexpr explicit no_origin(const auto&) noexcept {}
     constexpr void check_growth() const noexcept {}
+    [[nodiscard]] static constexpr bool check_free(const void*, std::size_t) noexcept { return true; }
 };
 template<class Allocator>
 struct origin_in {
@@ -83,6 +85,7 @@ public:
 
     TENURE_LOCAL void deallocate(T* block, std::size_t count) noexcept {
         if (!from_.check_present()) return;
+        if (!origin_.check_free(block, count * sizeof(T))) return;
         auto&& from = from_.get();
         from.deallocate(block, count * sizeof(T), alignof(T));
     }

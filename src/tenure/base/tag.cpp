@@ -70,9 +70,18 @@ std::atomic<std::uint16_t>& entry_for(std::string_view name, std::uint16_t& foun
 
 }
 
-void detail::report_tag_scope_of_other_thread() noexcept {
-    report_misuse("a tag_scope ended on another thread than it began on", nullptr,
-                  "End each scope on its thread: the other thread keeps the tag, and this thread's tag is unchanged.");
+bool detail::known_place::end_elsewhere(thread_tag& thread) const noexcept {
+    if (thread_ != &thread) {
+        report_misuse("a tag_scope ended on another thread than it began on", nullptr,
+                      "End each scope on its thread: the other thread keeps the tag, and this thread's tag is "
+                      "unchanged.");
+        return false;
+    }
+    if (depth_ > thread.open_scopes) return false; // it ended, and was reported, with a scope around it
+    thread.open_scopes = depth_ - 1;
+    report_misuse("tag_scopes ended out of order", nullptr,
+                  "End scopes in the reverse order of their beginning. The scopes inside this one have ended with it.");
+    return true;
 }
 
 void detail::lock_tags() noexcept {

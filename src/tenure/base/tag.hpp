@@ -64,9 +64,10 @@ constexpr std::uint64_t tag_mask_in_word = std::uint64_t{0xFFFF} << tag_shift_in
 /// the thread has not used the part.
 struct thread_tag {
     std::uint16_t id = 0;
-    std::uint16_t memo_id = 0;   ///< the tag of memo_cache
-    void* memo_cache = nullptr;  ///< the heap's cache for the tag set last
-    void** heap_cache = nullptr; ///< the cache in use. Compilers let a void* alias every pointer
+    std::uint16_t memo_id = 0;     ///< the tag of memo_cache
+    std::uint32_t open_scopes = 0; ///< counted in checked builds
+    void* memo_cache = nullptr;    ///< the heap's cache for the tag set last
+    void** heap_cache = nullptr;   ///< the cache in use. Compilers let a void* alias every pointer
     std::uint64_t* job_word = nullptr;
     const std::uintptr_t* temp_cursor = nullptr;
     std::uintptr_t* tagged_from = nullptr; ///< Temp's bytes up to here are counted
@@ -91,19 +92,30 @@ TENURE_LOCAL inline void change_tag_of_lifetimes(thread_tag& thread, std::uint16
         thread.count_second(before);
 }
 
-/// The thread on which a scope began; known in checked builds only.
-struct known_thread {
-    const void* address;
-    [[nodiscard]] bool is(const void* thread) const noexcept { return address == thread; }
-};
-struct any_thread {
-    constexpr explicit any_thread(const void*) noexcept {}
-    [[nodiscard]] static constexpr bool is(const void*) noexcept { return true; }
-};
-using scope_thread = std::conditional_t<checks::caller, known_thread, any_thread>;
+/// A scope's thread and nesting depth; known in checked builds only.
+class known_place {
+public:
+    explicit known_place(thread_tag& thread) noexcept : thread_(&thread), depth_(++thread.open_scopes) {}
+    /// Whether the scope that ends now is the innermost one of this thread. Reports it otherwise.
+    [[nodiscard]] TENURE_LOCAL bool end(thread_tag& thread) const noexcept {
+        if (thread_ != &thread || depth_ != thread.open_scopes) [[unlikely]]
+            return end_elsewhere(thread);
+        --thread.open_scopes;
+        return true;
+    }
 
-/// Reports a tag_scope that ended on another thread.
-TENURE_API TENURE_COLD void report_tag_scope_of_other_thread() noexcept;
+private:
+    /// Returns   whether the tag from before the scope is to be restored.
+    TENURE_API TENURE_COLD bool end_elsewhere(thread_tag& thread) const noexcept;
+
+    const thread_tag* thread_;
+    std::uint32_t depth_;
+};
+struct any_place {
+    constexpr explicit any_place(const thread_tag&) noexcept {}
+    [[nodiscard]] static constexpr bool end(const thread_tag&) noexcept { return true; }
+};
+using scope_place = std::conditional_t<checks::caller, known_place, any_place>;
 
 TENURE_LOCAL inline void change_tag(std::uint16_t now) noexcept {
     thread_tag& thread = current_tag;
@@ -121,24 +133,22 @@ TENURE_LOCAL inline void change_tag(std::uint16_t now) noexcept {
 /// The calling thread's tag.
 [[nodiscard]] TENURE_LOCAL inline tag current_tag() noexcept { return tag::from_id(detail::current_tag.id); }
 
-/// Sets the calling thread's tag until the end of the scope. Scopes nest. A scope ends on the thread where it began;
-/// checked builds report another thread, and leave the tags of both as they are.
+/// Sets the calling thread's tag until the end of the scope. Scopes nest and end in reverse order, on the thread where
+/// they began. Checked builds report a scope that ends on another thread, and leave the tags of both as they are. They
+/// report one that ends before a scope inside it, and end both: the tag is the one from before the outer scope. Builds
+/// without checks set the tag from before the scope that ends, even if that tag's own scope has ended: the thread may
+/// keep it.
 class [[nodiscard]] tag_scope {
 public:
     [[nodiscard]] TENURE_LOCAL explicit tag_scope(tag owner) noexcept
-        : before_(detail::current_tag.id), thread_{&detail::current_tag},
+        : before_(detail::current_tag.id), place_(detail::current_tag),
           cache_before_(detail::current_tag.heap_cache != nullptr ? *detail::current_tag.heap_cache : nullptr) {
         detail::change_tag(owner.id());
     }
     [[nodiscard]] TENURE_LOCAL explicit tag_scope(std::string_view name) noexcept : tag_scope(tag::named(name)) {}
     TENURE_LOCAL ~tag_scope() {
-        if constexpr (checks::caller) {
-            if (!thread_.is(&detail::current_tag)) {
-                detail::report_tag_scope_of_other_thread();
-                return;
-            }
-        }
         detail::thread_tag& thread = detail::current_tag;
+        if (!place_.end(thread)) return;
         if (thread.heap_cache == nullptr || cache_before_ == nullptr) [[unlikely]] {
             detail::change_tag(before_);
         } else {
@@ -151,7 +161,7 @@ public:
 
 private:
     std::uint16_t before_;
-    [[no_unique_address]] detail::scope_thread thread_;
+    [[no_unique_address]] detail::scope_place place_;
     void* cache_before_; // of the heap; nullptr if the thread had none
 };
 

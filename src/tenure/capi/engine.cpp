@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 //
-// tenure_engine.h: scratch stacks, pools with handles, memory that frees itself, budgets.
+// tenure_engine.h: scratch stacks, Temp of fibers, pools with handles, memory that frees itself, budgets.
 
 #include <tenure/tenure_engine.h>
 
@@ -13,6 +13,7 @@
 #include <tenure/heap/budget.hpp>
 #include <tenure/lifetime/frame_memory.hpp>
 #include <tenure/lifetime/scratch.hpp>
+#include <tenure/lifetime/temp_state.hpp>
 #include <tenure/pool/block_pool.hpp>
 #include <tenure/pool/detail/handle_slots.hpp>
 
@@ -22,6 +23,11 @@ struct tn_handle_pool {
     tn_handle_pool(std::size_t bytes, std::size_t alignment, std::size_t max_count) noexcept
         : slots(bytes, alignment, max_count) {}
     detail::handle_slots slots;
+};
+
+struct tn_temp_state {
+    explicit tn_temp_state(std::size_t budget_bytes) noexcept : value(budget_bytes) {}
+    temp_state value;
 };
 
 struct tn_frame_memory {
@@ -41,6 +47,11 @@ static_assert(sizeof(scratch_scope) <= sizeof(tn_scratch_scope) && alignof(scrat
 }
 [[nodiscard]] scratch_scope& opened(tn_scratch_scope* scope) noexcept {
     return *std::launder(static_cast<scratch_scope*>(static_cast<void*>(scope)));
+}
+
+/// The structure of C around a state, which is its only member.
+[[nodiscard]] tn_temp_state* whole_state(temp_state* state) noexcept {
+    return static_cast<tn_temp_state*>(static_cast<void*>(state));
 }
 
 struct slot_name {
@@ -93,6 +104,19 @@ tn_temp_stack tn_scratch_begin(tn_scratch_scope* scope, tn_temp_stack results) {
     return &made->stack() == &temp_stack::first() ? TN_TEMP_FIRST : TN_TEMP_SECOND;
 }
 void tn_scratch_end(tn_scratch_scope* scope) { opened(scope).~scratch_scope(); }
+
+tn_temp_state* tn_temp_state_create(std::size_t budget_bytes) { return make<tn_temp_state>(budget_bytes); }
+void tn_temp_state_destroy(tn_temp_state* state) { destroy(state); }
+
+tn_status tn_temp_state_switch(tn_temp_state* next, tn_temp_state** before) {
+    temp_state* const wanted = next != nullptr ? &next->value : nullptr;
+    temp_state* const former = temp_state::switch_to(wanted);
+    if (before != nullptr) *before = whole_state(former);
+    if (temp_state::current() == wanted) return TN_OK;
+    return detail::this_thread.record == nullptr ? TN_OUT_OF_MEMORY : TN_INVALID_ARGUMENT;
+}
+
+tn_temp_state* tn_temp_state_current() { return whole_state(temp_state::current()); }
 
 tn_handle_pool* tn_handle_pool_create(std::size_t bytes, std::size_t alignment, std::size_t max_count) {
     const std::size_t aligned_to = capi::alignment_of(alignment);

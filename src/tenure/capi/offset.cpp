@@ -32,7 +32,7 @@ void tn_offset_destroy(tn_offset_allocator* offsets) { destroy(offsets); }
 tn_status tn_offset_allocate(tn_offset_allocator* offsets, std::uint64_t size, std::uint64_t alignment,
                              tn_offset_range* range) {
     const std::uint64_t aligned_to = alignment == 0 ? 1 : alignment;
-    if ((aligned_to & (aligned_to - 1)) != 0) return TN_INVALID_ARGUMENT;
+    if (!capi::is_alignment("tn_offset_allocate", aligned_to)) return TN_INVALID_ARGUMENT;
     const offset_range found = offsets->value.allocate(size, aligned_to);
     if (!found) return TN_OUT_OF_MEMORY;
     *range = {found.offset, found.id, 0};

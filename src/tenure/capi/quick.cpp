@@ -27,9 +27,9 @@ static_assert(offsetof(tn_block_cache, count) == offsetof(detail::block_cache, c
 static_assert(offsetof(tn_block_cache, capacity) == offsetof(detail::block_cache, capacity));
 static_assert(offsetof(tn_block_cache, blocks) == offsetof(detail::block_cache, blocks));
 static_assert(sizeof(detail::block_cache::count) == sizeof(std::uint32_t));
-static_assert(offsetof(tn_temp_state, cursor) == offsetof(detail::thread_lifetimes, temp_cursor));
-static_assert(offsetof(tn_temp_state, limit) == offsetof(detail::thread_lifetimes, temp_limit));
-static_assert(offsetof(tn_temp_state, region) == offsetof(detail::thread_lifetimes, temp_chunk));
+static_assert(offsetof(tn_temp_position, cursor) == offsetof(detail::thread_lifetimes, temp_cursor));
+static_assert(offsetof(tn_temp_position, limit) == offsetof(detail::thread_lifetimes, temp_limit));
+static_assert(offsetof(tn_temp_position, region) == offsetof(detail::thread_lifetimes, temp_chunk));
 static_assert(offsetof(tn_temp_job_state, cursor) == offsetof(detail::job_front, cursor));
 static_assert(offsetof(tn_temp_job_state, limit) == offsetof(detail::job_front, limit));
 static_assert(offsetof(tn_temp_job_state, word) == offsetof(detail::job_front, word));
@@ -75,7 +75,7 @@ void tn_get_quick_layout(tn_quick_layout* layout) {
 void tn_get_quick_thread(tn_quick_thread* thread) {
     tn_quick_thread filled{};
     filled.heap_cache = static_cast<void* const*>(static_cast<void*>(&detail::process_cache()));
-    filled.temp = static_cast<tn_temp_state*>(static_cast<void*>(&detail::this_thread));
+    filled.temp = static_cast<tn_temp_position*>(static_cast<void*>(&detail::this_thread));
     filled.tag = &detail::current_tag.id;
     filled.temp_job = static_cast<tn_temp_job_state* const*>(static_cast<void*>(&detail::this_thread.job));
     capi::answer(thread, filled);

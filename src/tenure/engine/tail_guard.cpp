@@ -20,8 +20,11 @@ void detail::describe_overrun(report_text& to, std::string_view part, std::uintp
     const std::size_t first = platform::first_other(guard, count, tail_guard_fill);
     const std::size_t past = platform::past_last_other(guard, count, tail_guard_fill);
     to.text("a ").text(part).text(" block of ").number(bytes).text(" bytes was overrun: ").address(pointer_at(block));
-    to.text(". Behind its end, bytes ").number(bytes + first).text(" to ").number(bytes + past - 1);
-    to.text(past == count ? " and perhaps more" : "").text(" were overwritten. Look for a write past its end; ");
+    const bool is_one = past == first + 1;
+    to.text(". Behind its end, ").text(is_one ? "byte " : "bytes ").number(bytes + first);
+    if (!is_one) to.text(" to ").number(bytes + past - 1);
+    to.text(past == count ? " and perhaps more" : "").text(is_one && past != count ? " was" : " were");
+    to.text(" overwritten. Look for a write past its end; ");
     to.text("AddressSanitizer stops the program at the write.");
 }
 void detail::report_tail_guard(std::string_view part, std::uintptr_t block, std::size_t bytes, std::uintptr_t guard_end,

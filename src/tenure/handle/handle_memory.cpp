@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/check.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/platform/file_map.hpp>
@@ -82,6 +83,7 @@ void deallocate_held(void* memory, std::size_t bytes) noexcept {
 
 status allocate_held(std::size_t bytes, held_options options, handle& made) noexcept {
     [[maybe_unused]] const detail::caller_allocation allocation("with a handle", bytes);
+    check_alignment("A handle", options.alignment);
     if (!is_power_of_two(options.alignment)) return status::invalid_argument;
     if (bytes > max_object_bytes) return status::out_of_memory;
     const bool wants_huge = options.pages == page_size::huge;

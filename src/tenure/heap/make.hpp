@@ -52,9 +52,9 @@ TENURE_LOCAL inline void deallocate_unmade(void* block, std::size_t bytes, std::
     process_deallocate(block, bytes, alignment);
 }
 template<class T>
-TENURE_LOCAL inline void note_made_array(const void* memory, std::size_t count) noexcept {
+TENURE_LOCAL inline void note_made_array(const void* memory, std::size_t count, void* next_caller) noexcept {
     if constexpr (checks::caller) {
-        if (memory != nullptr) note_made(memory, signature_of<T[]>(), count * sizeof(T));
+        if (memory != nullptr) note_made(memory, signature_of<T[]>(), count * sizeof(T), next_caller);
     }
 }
 }
@@ -66,7 +66,8 @@ make(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Argum
     T* const object = detail::make_object<T>(&process_memory::allocate, &detail::deallocate_unmade,
                                              std::forward<Arguments>(arguments)...);
     if constexpr (checks::caller) {
-        if (object != nullptr) detail::note_made(object, detail::signature_of<T>(), sizeof(T));
+        if (object != nullptr)
+            detail::note_made(object, detail::signature_of<T>(), sizeof(T), __builtin_return_address(0));
     }
     return object;
 }
@@ -95,12 +96,12 @@ make_array(std::size_t count) noexcept(std::is_nothrow_default_constructible_v<T
     if constexpr (std::is_arithmetic_v<T> || std::is_pointer_v<T>) { // large ones are zero and untouched
         if (count > max_object_bytes / sizeof(T)) return {};
         void* const memory = heap::process().allocate(count * sizeof(T), alignof(T), fill::zero);
-        detail::note_made_array<T>(memory, count);
+        detail::note_made_array<T>(memory, count, __builtin_return_address(0));
         return {static_cast<T*>(memory), memory != nullptr ? count : 0};
     } else {
         const std::span<T> made =
             detail::make_elements<T>(count, &process_memory::allocate, &detail::deallocate_unmade);
-        detail::note_made_array<T>(made.data(), count);
+        detail::note_made_array<T>(made.data(), count, __builtin_return_address(0));
         return made;
     }
 }

@@ -37,8 +37,9 @@
 
 namespace tenure::inline TENURE_ABI {
 
-/// A list in Temp must not be used after its scope, job or frame has ended. It may be destroyed later only if T has no
-/// destructor: then it reads nothing, because its memory ended with the scope.
+/// A list in Temp must not be used after the scope, job or frame has ended in which it got its first element; checked
+/// builds then report the next use and end the program. It may be destroyed, reset() or assigned later only if T has no
+/// destructor: then it reads nothing, because its memory ended with the scope. After reset() it begins anew.
 template<class T>
 class chunked_list {
     template<bool IsConst>
@@ -78,6 +79,7 @@ public:
     [[nodiscard]] T* emplace_back(Arguments&&... arguments) {
         if (size_ == chunk_count_ * chunk_elements && !add_chunk()) [[unlikely]]
             return nullptr;
+        check_alive();
         T* const made = ::new (static_cast<void*>(place(size_))) T(std::forward<Arguments>(arguments)...);
         ++size_;
         return made;
@@ -85,6 +87,7 @@ public:
     /// Removes the last element. Its chunk stays. Requires  the list is not empty.
     void pop_back() noexcept {
         if (checks::caller && size_ == 0) end_for_index();
+        check_alive();
         place(--size_)->~T();
     }
     /// Removes all elements. The chunks stay.
@@ -125,11 +128,13 @@ public:
     /// Calls `visit(std::span<T>)` for the elements of each chunk, in order.
     template<class Visit>
     void for_each_chunk(Visit&& visit) {
+        if (size_ != 0) check_alive();
         for (std::size_t first = 0; first < size_; first += chunk_elements)
             visit(std::span<T>(place(first), detail::min_of(chunk_elements, size_ - first)));
     }
     template<class Visit>
     void for_each_chunk(Visit&& visit) const {
+        if (size_ != 0) check_alive();
         for (std::size_t first = 0; first < size_; first += chunk_elements)
             visit(std::span<const T>(place(first), detail::min_of(chunk_elements, size_ - first)));
     }
@@ -149,7 +154,20 @@ private:
     }
     [[nodiscard]] T* checked_place(std::size_t index) const noexcept {
         if (checks::caller && index >= size_) end_for_index();
+        check_alive();
         return place(index);
+    }
+    void check_alive() const noexcept {
+        if constexpr (checks::caller) {
+            if (held_ != lifetime::temp) return;
+            const detail::temp_end ended = origin_.end();
+            if (ended != detail::temp_end::none) [[unlikely]]
+                end_for_scope(ended);
+        }
+    }
+    [[noreturn]] TENURE_COLD void end_for_scope(detail::temp_end ended) const noexcept {
+        detail::report_outlived(ended, this);
+        std::abort();
     }
     [[noreturn]] TENURE_COLD void end_for_index() const noexcept {
         report_misuse("an index of a chunked_list is out of range, or the list is empty", this,
@@ -157,20 +175,24 @@ private:
         std::abort();
     }
     [[nodiscard]] bool add_chunk() noexcept {
-        if (checks::caller && held_ == lifetime::temp) chunks_ == nullptr ? restart_origin() : origin_.check_growth();
+        if (checks::caller && held_ == lifetime::temp && chunks_ != nullptr) {
+            check_alive();
+            origin_.check_growth();
+        }
         if (chunk_count_ == table_size_ && !grow_table()) return false;
         void* const chunk = tenure::allocate(chunk_bytes, held_, chunk_alignment);
         if (chunk == nullptr) return false;
         chunks_[chunk_count_++] = static_cast<T*>(chunk);
         return true;
     }
-    void restart_origin() noexcept { origin_ = origin(temp{}); }
+    void restart_origin() noexcept { origin_ = origin(); }
     [[nodiscard]] bool grow_table() noexcept {
         const std::size_t wanted = detail::max_of(first_table_size, table_size_ * 2);
         auto* const grown = static_cast<T**>(tenure::allocate(wanted * sizeof(T*), held_));
         if (grown == nullptr) return false;
         for (std::size_t index = 0; index < chunk_count_; ++index) grown[index] = chunks_[index];
         if (chunks_ != nullptr) deallocate_table(chunks_, table_size_);
+        if (checks::caller && held_ == lifetime::temp && chunks_ == nullptr) restart_origin();
         chunks_ = grown;
         table_size_ = wanted;
         return true;
@@ -182,13 +204,13 @@ private:
     std::size_t chunk_count_ = 0;
     std::size_t table_size_ = 0;
     lifetime held_;
-    // The scope in which a list in Temp got its first chunk, in checked builds.
+    // When a list in Temp got its first chunk, in checked builds.
     struct no_origin {
-        constexpr explicit no_origin(const temp&) noexcept {}
         constexpr void check_growth() const noexcept {}
+        [[nodiscard]] static constexpr detail::temp_end end() noexcept { return detail::temp_end::none; }
     };
-    using origin = std::conditional_t<checks::caller, temp::container_origin, no_origin>;
-    [[no_unique_address]] origin origin_{temp{}};
+    using origin = std::conditional_t<checks::caller, detail::temp_list_origin, no_origin>;
+    [[no_unique_address]] origin origin_;
 };
 
 /// A random-access iterator. It stays valid while the list lives and its element is not removed.

@@ -3,8 +3,11 @@
 
 #include <tenure/lifetime/lifetime.hpp>
 
+#include <string_view>
+
 #include <tenure/base/check.hpp>
 #include <tenure/base/frame_clock.hpp>
+#include <tenure/engine/block_owner.hpp>
 #include <tenure/lifetime/detail/chunk_cache.hpp>
 #include <tenure/lifetime/detail/direct_blocks.hpp>
 #include <tenure/lifetime/detail/job_walk.hpp>
@@ -14,7 +17,7 @@ namespace tenure::inline TENURE_ABI {
 
 void next_frame() noexcept {
     detail::end_job_frame(frame_clock::advance());
-    temp::reset();
+    detail::empty_temp(detail::temp_end::frame);
 }
 
 bool warm_up(std::size_t bytes, lifetime held) noexcept {
@@ -28,10 +31,23 @@ bool warm_up(std::size_t bytes, lifetime held) noexcept {
     return block != nullptr;
 }
 
+namespace {
+
+/// The part whose block this is; empty if it is neither Temp nor TempJob.
+std::string_view name_owner(const void* block) noexcept {
+    if (temp::owns(block)) return "Temp";
+    return detail::chunk_begins.contains(block) || detail::is_direct(address_of(block)) ? "TempJob" : "";
+}
+
+__attribute__((constructor(101))) void tell_heap() noexcept { detail::set_name_owner(&name_owner); }
+
+}
+
 bool detail::check_persistent(void* block) noexcept {
-    const bool of_temp = block != nullptr && temp::owns(block);
-    if (block == nullptr || (!of_temp && !chunk_begins.contains(block) && !is_direct(address_of(block)))) return true;
-    report_misuse(of_temp ? "a block of Temp was freed as persistent" : "a block of TempJob was freed as persistent",
+    const std::string_view owner = block != nullptr ? name_owner(block) : std::string_view{};
+    if (owner.empty()) return true;
+    report_misuse(owner == "Temp" ? "a block of Temp was freed as persistent"
+                                  : "a block of TempJob was freed as persistent",
                   block, "Free it with the lifetime that it was allocated with.");
     return false;
 }

@@ -59,7 +59,7 @@ TENURE_LOCAL inline void deallocate_persistent(void* block, std::size_t bytes) n
 TENURE_LOCAL inline void deallocate(void* block, std::size_t bytes, lifetime held) noexcept {
     switch (held) {
     case lifetime::temp: return temp::deallocate(block, bytes);
-    case lifetime::temp_job: return temp_job::deallocate(block);
+    case lifetime::temp_job: return temp_job::deallocate(block, bytes);
     case lifetime::persistent: break;
     }
     detail::deallocate_persistent(block, bytes);

@@ -61,7 +61,10 @@ void scratch_scope::open_checked() noexcept {
 
 void scratch_scope::end_slow() noexcept {
     thread_record* const record = this_thread.record;
-    if (record == nullptr) return;
+    if (record == nullptr) {
+        if (checks::caller && depth_ != 0) detail::report_scope_of_other_thread();
+        return;
+    }
     const auto end = [this]() noexcept {
         if (!checks::caller || temp_scope::close(depth_)) temp_scope::rewind_slow(cursor_, chunk_);
     };

@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdlib>
 #include <new>
+#include <string_view>
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/frame_clock.hpp>
@@ -15,6 +16,7 @@
 #include <tenure/base/options.hpp>
 #include <tenure/lifetime/detail/chunk_cache.hpp>
 #include <tenure/lifetime/detail/temp_guards.hpp>
+#include <tenure/lifetime/detail/temp_origin.hpp>
 #include <tenure/lifetime/detail/thread_record.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/sanitizer.hpp>
@@ -171,7 +173,7 @@ void* bump(temp_record& scratch, std::size_t bytes, std::size_t alignment) noexc
     this_thread.temp_cursor = end;
     if constexpr (checks::caller) {
         detail::guard_temp_gap(cursor, block - detail::temp_head_bytes);
-        detail::guard_temp_block(block, bytes);
+        detail::guard_temp_block(block, bytes, scratch.open_scopes);
     }
     return pointer_at(block);
 }
@@ -252,6 +254,43 @@ bool is_alive(const temp_record& scratch, const void* block) noexcept {
 
 }
 
+bool detail::is_block_of_temp(const void* block, std::size_t bytes) noexcept {
+    const temp_record& scratch = *this_thread.record->scratch;
+    if (scratch.passthrough) return true;
+    std::size_t allocated = 0;
+    return is_alive(scratch, block) &&
+           detail::look_at_temp_block(address_of(block), allocated) == detail::temp_finding::whole &&
+           allocated == bytes + (bytes == 0);
+}
+
+namespace {
+
+/// What ended last on this thread is the likelier cause of a late free.
+std::string_view advice_of_late_free(const thread_record* record) noexcept {
+    detail::temp_end last = detail::temp_end::none;
+    if constexpr (checks::caller) last = record != nullptr ? record->scratch->ends.last : last;
+    switch (last) {
+    case detail::temp_end::scope:
+        return "Free Temp memory on the thread that allocated it, before its scope, reset or frame ends, or not at "
+               "all. "
+               "A temp_scope ended last on this thread: a container that got memory inside it and lives longer frees "
+               "it "
+               "too late.";
+    case detail::temp_end::frame:
+        return "Free Temp memory on the thread that allocated it, before its scope, reset or frame ends, or not at "
+               "all. "
+               "next_frame() emptied Temp last: a container that outlives its frame frees its memory too late.";
+    case detail::temp_end::reset:
+        return "Free Temp memory on the thread that allocated it, before its scope, reset or frame ends, or not at "
+               "all. "
+               "reset_temp() emptied Temp last: a container that lives longer frees its memory too late.";
+    case detail::temp_end::none: break;
+    }
+    return "Free Temp memory on the thread that allocated it, before its scope, reset or frame ends, or not at all.";
+}
+
+}
+
 bool temp::deallocate_checked(void* block) noexcept {
     std::size_t bytes = 0;
     return look_before_free(block, bytes);
@@ -263,8 +302,7 @@ bool temp::look_before_free(void* block, std::size_t& bytes) noexcept {
         block == nullptr || (record != nullptr && (record->scratch->passthrough || is_alive(*record->scratch, block)));
     if (!is_fine) {
         report_misuse("a pointer freed as Temp is not in this thread's Temp, or was freed before", block,
-                      "Free Temp memory on the thread that allocated it, before its scope, reset or frame ends, or not "
-                      "at all.");
+                      advice_of_late_free(record));
         return false;
     }
     if (block == nullptr || record->scratch->passthrough) return true;
@@ -287,6 +325,11 @@ void temp::rewind_checked(void* block, std::size_t bytes) noexcept {
         report_text text;
         text.text("a Temp block of ").number(allocated).text(" bytes was freed as one of ").number(bytes);
         text.text(": ").address(block).text(". Free it with the size that it was allocated with.");
+        if constexpr (checks::caller) {
+            if (this_thread.record->scratch->ends.last != detail::temp_end::none)
+                text.text(" If a container freed it, the container may have outlived its scope or frame, and another "
+                          "block is where its memory was.");
+        }
         return report(report_kind::misuse, text.view());
     }
     if (detail::temp_block_end(address_of(block), allocated) != this_thread.temp_cursor) return;
@@ -294,32 +337,7 @@ void temp::rewind_checked(void* block, std::size_t bytes) noexcept {
     if (this_thread.temp_cursor == this_thread.temp_floor) leave_chunk();
 }
 
-namespace {
-
-constexpr std::uint32_t depth_mask = 0xFFFF;
-
-/// What tells a scope's stack, in the upper half of its depth: stacks rarely share one. Each belongs to one thread, or
-/// to a temp_state that may move.
-std::uint32_t key_of_stack(const temp_record& stack) noexcept {
-    return static_cast<std::uint32_t>(address_of(&stack) * 0x9E37'79B9'7F4A'7C15 >> 48) << 16;
-}
-
-}
-
-std::uint32_t detail::scope_depth(bool is_second) noexcept {
-    const thread_record* const record = this_thread.record;
-    if (record == nullptr) return 0;
-    return is_second ? record->stacks().second_record.open_scopes : record->stacks().first_record.open_scopes;
-}
-
-void detail::report_inner_growth() noexcept {
-    report_misuse("a container over Temp grows inside a temp_scope that began after the container was made", nullptr,
-                  "The end of the scope frees the new memory, and the container keeps using it. Let a function with "
-                  "scratch memory take it from the other stack (scratch_scope, lifetime/scratch.hpp), reserve the "
-                  "container's memory before the scope, or make the container inside it.");
-}
-
-std::uint32_t temp_scope::open() noexcept {
+std::uint64_t temp_scope::open() noexcept {
     thread_record* const record = detail::record_of_this_thread();
     if (record == nullptr) return 0;
     temp_record& scratch = *record->scratch;
@@ -330,29 +348,26 @@ std::uint32_t temp_scope::open() noexcept {
             detail::guard_temp_gap(cursor, this_thread.temp_cursor);
         }
     }
-    return ++scratch.open_scopes | key_of_stack(scratch);
+    return std::uint64_t{scratch.key} << 32 | ++scratch.open_scopes;
 }
 
 /// Whether this scope is the newest open one. It counts as closed afterwards in either case.
-bool temp_scope::close(std::uint32_t opened) noexcept {
+bool temp_scope::close(std::uint64_t opened) noexcept {
     if (opened == 0) return true;
     thread_record* const record = this_thread.record;
-    if (record == nullptr || (opened & ~depth_mask) != key_of_stack(*record->scratch)) {
-        report_misuse("a temp_scope ended on another thread than it began on", nullptr,
-                      "End each scope on its thread: Temp belongs to one thread. Memory that another thread frees is "
-                      "temp_job's. A fiber or coroutine that moves between threads takes its Temp along in a "
-                      "temp_state.");
+    if (record == nullptr || opened >> 32 != record->scratch->key) {
+        detail::report_scope_of_other_thread();
         return false;
     }
-    const std::uint32_t depth = opened & depth_mask;
+    const auto depth = static_cast<std::uint32_t>(opened);
     std::uint32_t& open_scopes = record->scratch->open_scopes;
-    if (open_scopes == depth) {
-        --open_scopes;
-        return true;
-    }
-    report_misuse("temp_scopes ended out of order", nullptr, "End scopes in the reverse order of their beginning.");
-    open_scopes = std::min(open_scopes, depth - 1);
-    return false;
+    const bool is_newest = open_scopes == depth;
+    if (!is_newest)
+        report_misuse("temp_scopes ended out of order", nullptr, "End scopes in the reverse order of their beginning.");
+    if (open_scopes < depth) return false;
+    detail::note_scope_end(*record->scratch, depth);
+    open_scopes = depth - 1;
+    return is_newest;
 }
 
 void temp_scope::rewind_slow(std::uintptr_t cursor, std::uint64_t chunk) noexcept {
@@ -376,8 +391,9 @@ void temp_scope::rewind_slow(std::uintptr_t cursor, std::uint64_t chunk) noexcep
 namespace {
 
 /// Empties the stack whose position is in the thread-local words.
-void empty(thread_record& record) noexcept {
+void empty(thread_record& record, detail::temp_end what) noexcept {
     temp_record& scratch = *record.scratch;
+    detail::note_emptied(scratch, what);
     if constexpr (checks::caller) {
         if (scratch.open_scopes != 0) {
             report_misuse("Temp was emptied inside a temp_scope", nullptr,
@@ -394,15 +410,17 @@ void empty(thread_record& record) noexcept {
 
 }
 
-void temp::reset() noexcept {
+void temp::reset() noexcept { detail::empty_temp(detail::temp_end::reset); }
+
+void detail::empty_temp(temp_end what) noexcept {
     thread_record* const record = this_thread.record;
     if (record == nullptr) return;
-    if constexpr (checks::structures) check_invariant(valid(), "Temp", record);
+    if constexpr (checks::structures) check_invariant(temp::valid(), "Temp", record);
     if (!was_ever_reset.load(std::memory_order_relaxed)) was_ever_reset.store(true, std::memory_order_relaxed);
-    empty(*record);
+    empty(*record, what);
     if (is_in_use(record->stacks().second_record)) {
         const detail::on_second_stack second(*record);
-        empty(*record);
+        empty(*record, what);
     }
 }
 

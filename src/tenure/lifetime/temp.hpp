@@ -30,15 +30,10 @@
 #include <tenure/base/config.hpp>
 #include <tenure/base/tag.hpp>
 #include <tenure/base/typed.hpp>
+#include <tenure/lifetime/detail/temp_origin.hpp>
 #include <tenure/lifetime/detail/thread_lifetimes.hpp>
 
 namespace tenure::inline TENURE_ABI {
-
-namespace detail {
-/// The number of open scopes on a stack of the calling thread; counted in checked builds.
-[[nodiscard]] TENURE_API std::uint32_t scope_depth(bool is_second) noexcept;
-TENURE_API TENURE_COLD void report_inner_growth() noexcept;
-}
 
 /// Figures of the calling thread's Temp.
 struct temp_stats {
@@ -128,6 +123,8 @@ public:
 
     /// See stl_allocator: in checked builds a container remembers the scope in which it was made.
     class container_origin;
+    /// See resource_adaptor, which does not know its containers: in checked builds it remembers its newest block.
+    class resource_origin;
 
 private:
     [[nodiscard]] TENURE_API static void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
@@ -179,37 +176,23 @@ public:
 
 private:
     friend class scratch_scope;
-    [[nodiscard]] TENURE_API static std::uint32_t open() noexcept;
-    TENURE_API static bool close(std::uint32_t opened) noexcept;
+    [[nodiscard]] TENURE_API static std::uint64_t open() noexcept;
+    TENURE_API static bool close(std::uint64_t opened) noexcept;
     TENURE_API static void rewind_slow(std::uintptr_t cursor, std::uint64_t chunk) noexcept;
 
     std::uintptr_t cursor_;
     std::uint64_t chunk_;
-    std::uint32_t depth_ = 0; // in checked builds: nesting depth and thread
+    std::uint64_t depth_ = 0; // in checked builds: nesting depth and stack
 };
-
-namespace detail {
-
-/// In checked builds: the scope in which a container over Temp was made. Its growth inside a later scope would end with
-/// that scope, while the container lives on.
-class temp_origin {
-public:
-    explicit temp_origin(bool is_second) noexcept : depth_(scope_depth(is_second)), is_second_(is_second) {}
-    void check_growth() const noexcept {
-        if (scope_depth(is_second_) > depth_) [[unlikely]]
-            report_inner_growth();
-    }
-
-private:
-    std::uint32_t depth_;
-    bool is_second_;
-};
-
-}
 
 class temp::container_origin : public detail::temp_origin {
 public:
     explicit container_origin(const temp&) noexcept : temp_origin(false) {}
+};
+
+class temp::resource_origin : public detail::temp_growth {
+public:
+    explicit resource_origin(const temp&) noexcept : temp_growth(false) {}
 };
 
 inline void* temp::allocate(std::size_t bytes, std::size_t alignment) noexcept {

@@ -196,6 +196,13 @@ void temp_job::deallocate_slow(void* block) noexcept {
         "apart.");
 }
 
+void temp_job::deallocate_sized(void* block, std::size_t bytes) noexcept {
+    if constexpr (checks::caller) {
+        if (block == nullptr || !detail::check_job_block(block, bytes)) return;
+    }
+    deallocate_slow(block);
+}
+
 bool temp_job::warm_up(std::size_t bytes) noexcept {
     thread_record* const record = detail::record_of_this_thread();
     if (record == nullptr || bytes > max_warm_up_bytes) return false;

@@ -112,7 +112,9 @@ public:
 
     /// Frees a block, from any thread. nullptr is allowed and does nothing.
     TENURE_LOCAL static void deallocate(void* block) noexcept;
-    TENURE_LOCAL static void deallocate(void* block, std::size_t, std::size_t = default_alignment) noexcept {
+    /// The same with the size of the allocation, which checked builds compare.
+    TENURE_LOCAL static void deallocate(void* block, std::size_t bytes, std::size_t = default_alignment) noexcept {
+        if constexpr (checks::caller) return deallocate_sized(block, bytes);
         deallocate(block);
     }
 
@@ -210,6 +212,7 @@ public:
 private:
     [[nodiscard]] TENURE_API static void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
     TENURE_API static void deallocate_slow(void* block) noexcept;
+    TENURE_API static void deallocate_sized(void* block, std::size_t bytes) noexcept;
 };
 
 inline void* temp_job::allocate(std::size_t bytes, std::size_t alignment) noexcept {

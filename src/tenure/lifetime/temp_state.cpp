@@ -44,11 +44,19 @@ temp_state* temp_state::state_of(temp_stacks& stacks) noexcept {
 }
 
 temp_state* temp_state::switch_to(temp_state* next) noexcept {
-    thread_record* record = this_thread.record;
-    if (record == nullptr) [[unlikely]] {
-        record = detail::record_of_this_thread();
-        if (record == nullptr) return nullptr;
-    }
+    thread_record* const record = this_thread.record;
+    // Without a call, so that no register is saved.
+    if (checks::caller || record == nullptr || detail::current_tag.id != 0) [[unlikely]]
+        return switch_slow(next);
+    temp_stacks& before = record->stacks();
+    temp_stacks& wanted = next != nullptr ? next->stacks() : record->own_stacks;
+    if (&before != &wanted) detail::switch_untagged_stacks(*record, wanted);
+    return &before == &record->own_stacks ? nullptr : state_of(before);
+}
+
+temp_state* temp_state::switch_slow(temp_state* next) noexcept {
+    thread_record* const record = detail::record_of_this_thread();
+    if (record == nullptr) return nullptr;
     temp_stacks& before = record->stacks();
     temp_stacks& wanted = next != nullptr ? next->stacks() : record->own_stacks;
     if constexpr (checks::caller) {
@@ -62,6 +70,12 @@ temp_state* temp_state::switch_to(temp_state* next) noexcept {
     }
     detail::switch_stacks(*record, wanted);
     return &before == &record->own_stacks ? nullptr : state_of(before);
+}
+
+void temp_state_scope::report_failure() noexcept {
+    if (this_thread.record != nullptr) return; // switch_to() has reported it
+    report(report_kind::notice, "A thread could not switch to a temp_state: the system has no memory for the thread's "
+                                "records. Its Temp has none either; ask temp_state_scope::is_switched().");
 }
 
 temp_state* temp_state::current() noexcept {

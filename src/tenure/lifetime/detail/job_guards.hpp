@@ -26,5 +26,7 @@ void drop_job_guards(void* block, std::size_t bytes) noexcept;
 /// or the one in front of it, whose overrun reached this one.
 /// Returns   whether the block can be freed.
 [[nodiscard]] bool check_job_block(void* block) noexcept;
+/// The same; reports a size that is not the block's, too.
+[[nodiscard]] bool check_job_block(void* block, std::size_t freed_bytes) noexcept;
 
 }

@@ -39,6 +39,9 @@ struct temp_position {
 struct temp_front {
     temp_position second; ///< of the second stack
     temp_position first;  ///< of the first, while it is not the calling thread's
+    /// In checked builds: changes when memory of the first stack ends, to a value that no other stack has. Zero: none
+    /// has ended yet.
+    std::uint64_t first_ends = 0;
 };
 
 /// Used by threads without a record. Its second stack is always full.

@@ -29,6 +29,19 @@ struct chunk_queue {
     lifetime_chunk* pop() noexcept;
 };
 
+/// In checked builds: when the scopes of a stack ended, so that a container can tell whether its memory has.
+struct scope_ends {
+    static constexpr std::size_t max_depth = checks::caller ? 32 : 1; ///< of deeper scopes nothing is known
+    std::uint64_t count = 0;                                          ///< of ends
+    /// By depth: the number of the last end of such a scope. Depth 0: when the stack was last emptied.
+    std::uint64_t of_depth[max_depth]{};
+    temp_end last_emptied = temp_end::none;
+    temp_end last = temp_end::none;
+};
+
+[[nodiscard]] std::uint32_t next_stack_key() noexcept;
+[[nodiscard]] inline std::uint32_t new_stack_key() noexcept { return checks::caller ? next_stack_key() : 0; }
+
 /// One stack of Temp. Only the thread that uses it touches it.
 struct temp_record {
     std::uintptr_t begin = 0;         ///< of the range; zero before the first allocation
@@ -38,7 +51,9 @@ struct temp_record {
     lifetime_chunk* newest_chunk = nullptr; ///< newest overflow chunk
     std::uint64_t last_chunk = 0;           ///< the largest chunk number so far
     std::uint32_t open_scopes = 0;          ///< counted in checked builds
-    std::uintptr_t tagged_from = 0;         ///< under a tag: bytes after this are not counted yet
+    std::uint32_t key = new_stack_key();    ///< in checked builds: tells the stack from all others; never zero
+    scope_ends ends;
+    std::uintptr_t tagged_from = 0; ///< under a tag: bytes after this are not counted yet
     std::size_t overflow_now_bytes = 0;
     std::size_t wanted_budget_bytes = 0; ///< zero: the option's
     bool passthrough = false;            ///< to malloc, for the record's whole life
@@ -117,6 +132,15 @@ struct thread_record {
 /// Exchanges the position in the thread-local words with another one.
 void exchange_position(temp_position& with) noexcept;
 
+/// Note that a scope has ended, before it is counted as closed, and that the stack is emptied; for temp_origin.
+void note_scope_end(temp_record& stack, std::uint32_t depth) noexcept;
+void note_emptied(temp_record& stack, temp_end what) noexcept;
+/// Whether a block of this size is allocated in the stack whose position is in the thread-local words; under
+/// passthrough nothing is known, and the answer is true.
+[[nodiscard]] bool is_block_of_temp(const void* block, std::size_t bytes) noexcept;
+/// Empties both stacks that the calling thread uses.
+void empty_temp(temp_end what) noexcept;
+
 /// Makes Temp's functions work on the calling thread's second stack while it exists.
 /// Requires  the record is the calling thread's.
 class on_second_stack {
@@ -173,12 +197,9 @@ void release_temp(thread_record& record) noexcept;
 void retire_temp_job(thread_record& record) noexcept;
 
 /// Saves the position of the stacks that the calling thread uses, and continues with others.
-/// Requires  the record is the calling thread's.
-inline void switch_stacks(thread_record& record, temp_stacks& next) noexcept {
+/// Requires  the record is the calling thread's, and no tag is set.
+inline void switch_untagged_stacks(thread_record& record, temp_stacks& next) noexcept {
     temp_stacks& now = record.stacks();
-    if (&now == &next) return;
-    if (current_tag.id != 0) [[unlikely]]
-        count_tagged_stacks(record, current_tag.id);
     now.first.cursor = this_thread.temp_cursor;
     now.first.limit = this_thread.temp_limit;
     now.first.chunk = this_thread.temp_chunk;
@@ -191,6 +212,14 @@ inline void switch_stacks(thread_record& record, temp_stacks& next) noexcept {
     record.scratch = &next.first_record;
     current_tag.tagged_from = &next.first_record.tagged_from;
     current_tag.count_second = &count_second_stack; // the new stacks may have a second one
+}
+
+/// The same under any tag.
+inline void switch_stacks(thread_record& record, temp_stacks& next) noexcept {
+    if (&record.stacks() == &next) return;
+    if (current_tag.id != 0) [[unlikely]]
+        count_tagged_stacks(record, current_tag.id);
+    switch_untagged_stacks(record, next);
     if (current_tag.id != 0) [[unlikely]]
         count_tagged_stacks(record, 0); // what was allocated before is not this tag's
 }

@@ -9,6 +9,7 @@
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/options.hpp>
+#include <tenure/engine/block_owner.hpp>
 #include <tenure/heap/detail/checked/block_guard.hpp>
 #include <tenure/heap/detail/checked/mitigations.hpp>
 #include <tenure/heap/detail/checked/quarantine.hpp>
@@ -89,7 +90,13 @@ TENURE_COLD void heap_core::report_unsound(const void* block, std::uint8_t numbe
     constexpr std::string_view writer =
         ". Look for a write past its end; TENURE_HEAP_GUARD_SAMPLE=1 or AddressSanitizer finds the writer.";
     report_text text;
-    if (number == no_class) {
+    const bool is_foreign = number == no_class || found == block_finding::no_begin;
+    const std::string_view owner = is_foreign ? owner_of_block(block) : std::string_view{};
+    if (!owner.empty()) {
+        text.text("a block of ").text(owner).text(" was ").text(what_for).text(" as one of the heap: ").address(block);
+        text.text(
+            ". Free it with the lifetime that it was allocated with; an object, with the destroy() of that part.");
+    } else if (number == no_class) {
         text.text("a pointer that is not a block of this heap was ").text(what_for).text(": ").address(block);
         text.text(". Free it where it was allocated: another heap, a pool or the C library. A large block that "
                   "was freed before is reported this way, too.");
