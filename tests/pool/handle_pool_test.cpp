@@ -112,6 +112,7 @@ TEST(handle_pool, a_slot_that_had_every_generation_is_not_used_again) {
     tenure::detail::handle_slots slots(16, 16, 100);
     const auto use = [&] {
         const auto call = slots.begin_call();
+        EXPECT_TRUE(static_cast<bool>(call));
         const std::size_t index = slots.take();
         slots.make_live(index);
         const std::uint32_t generation = slots.generation_of(index);
