@@ -265,28 +265,28 @@ bool detail::is_block_of_temp(const void* block, std::size_t bytes) noexcept {
 
 namespace {
 
-/// What ended last on this thread is the likelier cause of a late free.
-std::string_view advice_of_late_free(const thread_record* record) noexcept {
-    detail::temp_end last = detail::temp_end::none;
-    if constexpr (checks::caller) last = record != nullptr ? record->scratch->ends.last : last;
+/// What ended last is the likelier cause of a late free.
+std::string_view cause_of_late_free(detail::temp_end last) noexcept {
     switch (last) {
     case detail::temp_end::scope:
-        return "Free Temp memory on the thread that allocated it, before its scope, reset or frame ends, or not at "
-               "all. "
-               "A temp_scope ended last on this thread: a container that got memory inside it and lives longer frees "
-               "it "
-               "too late.";
+        return " A temp_scope ended last on this thread: a container that got memory inside it and lives longer frees "
+               "it too late.";
     case detail::temp_end::frame:
-        return "Free Temp memory on the thread that allocated it, before its scope, reset or frame ends, or not at "
-               "all. "
-               "next_frame() emptied Temp last: a container that outlives its frame frees its memory too late.";
+        return " next_frame() emptied Temp last: a container that outlives its frame frees its memory too late.";
     case detail::temp_end::reset:
-        return "Free Temp memory on the thread that allocated it, before its scope, reset or frame ends, or not at "
-               "all. "
-               "reset_temp() emptied Temp last: a container that lives longer frees its memory too late.";
+        return " reset_temp() emptied Temp last: a container that lives longer frees its memory too late.";
     case detail::temp_end::none: break;
     }
-    return "Free Temp memory on the thread that allocated it, before its scope, reset or frame ends, or not at all.";
+    return "";
+}
+
+TENURE_COLD void report_late_free(const thread_record* record, const void* block) noexcept {
+    report_text text;
+    text.text("a pointer freed as Temp is not in this thread's Temp, or was freed before: ").address(block);
+    text.text(". Free Temp memory on the thread that allocated it, before its scope, reset or frame ends, or not at "
+              "all.");
+    if (record != nullptr) text.text(cause_of_late_free(record->scratch->ends.last));
+    report(report_kind::misuse, text.view());
 }
 
 }
@@ -301,8 +301,7 @@ bool temp::look_before_free(void* block, std::size_t& bytes) noexcept {
     const bool is_fine =
         block == nullptr || (record != nullptr && (record->scratch->passthrough || is_alive(*record->scratch, block)));
     if (!is_fine) {
-        report_misuse("a pointer freed as Temp is not in this thread's Temp, or was freed before", block,
-                      advice_of_late_free(record));
+        report_late_free(record, block);
         return false;
     }
     if (block == nullptr || record->scratch->passthrough) return true;
@@ -311,10 +310,11 @@ bool temp::look_before_free(void* block, std::size_t& bytes) noexcept {
     case detail::temp_finding::overrun: detail::report_temp_overrun(address_of(block), bytes); return false;
     case detail::temp_finding::no_block: break;
     }
-    report_misuse("a pointer freed as Temp is not the start of a block, or memory in front of it was overwritten",
-                  block,
-                  "Free only what allocate() returned, once. Look for a write in front of this block; AddressSanitizer "
-                  "stops the program at the write.");
+    report_text text;
+    text.text("a pointer freed as Temp is not the start of a block, or memory in front of it was overwritten: ");
+    text.address(block).text(". Free only what allocate() returned, once. Look for a write in front of this block; "
+                             "AddressSanitizer stops the program at the write.");
+    report(report_kind::misuse, text.text(cause_of_late_free(record->scratch->ends.last)).view());
     return false;
 }
 
@@ -325,11 +325,7 @@ void temp::rewind_checked(void* block, std::size_t bytes) noexcept {
         report_text text;
         text.text("a Temp block of ").number(allocated).text(" bytes was freed as one of ").number(bytes);
         text.text(": ").address(block).text(". Free it with the size that it was allocated with.");
-        if constexpr (checks::caller) {
-            if (this_thread.record->scratch->ends.last != detail::temp_end::none)
-                text.text(" If a container freed it, the container may have outlived its scope or frame, and another "
-                          "block is where its memory was.");
-        }
+        text.text(cause_of_late_free(this_thread.record->scratch->ends.last));
         return report(report_kind::misuse, text.view());
     }
     if (detail::temp_block_end(address_of(block), allocated) != this_thread.temp_cursor) return;

@@ -66,7 +66,7 @@ temp_end end_since(const temp_moment& then, bool is_second) noexcept {
 
 namespace {
 
-void note_end(temp_record& stack, temp_end what) noexcept {
+[[maybe_unused]] void note_end(temp_record& stack, temp_end what) noexcept {
     stack.ends.last = what;
     ++stack.ends.count;
     if (&stack != stack_of_this_thread(false)) return;
