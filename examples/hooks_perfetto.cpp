@@ -38,7 +38,7 @@ void block_end(const void*, void*) noexcept {
     TRACE_COUNTER("memory", "blocks", count);
 }
 
-/// The last two turn passthrough on: every block comes from malloc. Leave them out to see the slow calls of the
+/// With the last two, threads allocate from heaps without a cache, and every call is slow. Leave them out to see the
 /// allocators as they are.
 constexpr tenure::allocation_hooks hooks{call_begin, call_end, block_begin, block_end, nullptr};
 

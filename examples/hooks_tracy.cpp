@@ -39,8 +39,8 @@ void call_end(std::string_view, void*) noexcept {
 void block_begin(const void* block, std::size_t bytes, void*) noexcept { TracyAlloc(block, bytes); }
 void block_end(const void* block, void*) noexcept { TracyFree(block); }
 
-/// The last two turn passthrough on: every block comes from malloc. Leave them out to see the slow calls of the
-/// allocators as they are.
+/// With the last two, threads allocate from heaps without a cache, and every call is a slow one. Leave them out to see
+/// the slow calls of the allocators as they are.
 constexpr tenure::allocation_hooks hooks{call_begin, call_end, block_begin, block_end, nullptr};
 
 }

@@ -212,6 +212,7 @@ typedef struct tn_heap_options {
     uint64_t purge_delay_ns;       /**< how long freed memory is retained for reuse; UINT64_MAX: no delay */
     uint64_t max_retained_bytes;   /**< maximum of freed huge blocks to retain; UINT64_MAX: retain none */
     const tn_block_source* source; /**< NULL: pages of the system */
+    uint64_t no_background;        /**< not zero: the heap's own slow calls purge it, not the background thread */
 } tn_heap_options;
 
 /** Creates a heap. `options` may be NULL. Returns NULL when out of memory or when `options` lack their size. */

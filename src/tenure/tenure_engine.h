@@ -6,7 +6,7 @@
 /**
  * \file
  * What game engines need beyond tenure.h, in C: two scratch stacks, Temp for fibers, pools with handles, memory that
- * frees itself, and budgets. The conventions are those of tenure.h.
+ * frees itself, budgets, hooks, and usage per frame and heap. The conventions are those of tenure.h.
  */
 
 #include <tenure/tenure.h>
@@ -126,8 +126,9 @@ typedef struct tn_budget_event {
     uint64_t limit_bytes;
 } tn_budget_event;
 
-/** Called without a lock, on the thread of the request. At a refusal it may free blocks of the tag; the request is then
- *  tried once more. */
+/** Called without a lock, on the thread of the request, and always with its own context. A handler that was replaced
+ *  may still be running on another thread when tn_set_budget returns. At a refusal it may free blocks of the tag; the
+ * request is then tried once more. */
 typedef void (*tn_budget_handler)(void* context, const tn_budget_event* event);
 
 /**
@@ -137,6 +138,96 @@ typedef void (*tn_budget_handler)(void* context, const tn_budget_event* event);
  */
 TN_API tn_status tn_set_budget(uint32_t tag, uint64_t limit_bytes, uint64_t threshold_bytes, tn_budget_handler handler,
                                void* context);
+
+/** A budget as it was set. UINT64_MAX: no limit, no threshold. */
+typedef struct tn_budget {
+    uint32_t size;
+    uint32_t reserved;
+    uint64_t limit_bytes;
+    uint64_t threshold_bytes;
+    tn_budget_handler handler; /**< NULL also for one that was set in C++ */
+    void* context;             /**< of the handler */
+} tn_budget;
+
+/** Fills `budget`, whose size the caller sets. TN_INVALID_ARGUMENT for a number that no tag has, and without a size. */
+TN_API tn_status tn_budget_of(uint32_t tag, tn_budget* budget);
+/** How many requests the tag's limit has met since the process began, whether the handler made room or not. */
+TN_API uint64_t tn_refusals_of(uint32_t tag);
+
+/* -------------------------------------------------------------------------------------------------------- hooks */
+
+/**
+ * A program's functions at the begin and end of each slow call and of each block. Each may be NULL; a field past `size`
+ * counts as NULL. Which blocks are told: tenure/base/hooks.hpp. They must not call the library.
+ */
+typedef struct tn_hooks {
+    uint32_t size;
+    uint32_t reserved;
+    void* context; /**< passed to each */
+    /** `what` names the part; its text lives as long as the process. `bytes` is zero in frees. */
+    void (*call_begin)(void* context, tn_text what, size_t bytes);
+    void (*call_end)(void* context, tn_text what);
+    void (*block_begin)(void* context, const void* block, size_t bytes);
+    void (*block_end)(void* context, const void* block);
+} tn_hooks;
+
+/**
+ * Installs hooks, which are copied, or none for NULL. Call it when the program starts. TN_OUT_OF_MEMORY after eight
+ * hooks in a process: each copy stays, because another thread may still use it. TN_INVALID_ARGUMENT without a size.
+ */
+TN_API tn_status tn_set_hooks(const tn_hooks* hooks);
+
+/* -------------------------------------------------------------------------------------------------------- usage */
+
+/** A heap's memory. The figures of tn_heap_get_stats, and what they leave out. */
+typedef struct tn_heap_usage {
+    uint32_t size;
+    uint32_t reserved;
+    uint64_t live_count;
+    uint64_t live_bytes;
+    uint64_t peak_bytes;
+    uint64_t reserved_bytes;
+    uint64_t in_use_bytes;    /**< pages that hold blocks, and larger blocks */
+    uint64_t committed_bytes; /**< in_use_bytes, free memory that was touched, and the heap's own records */
+    uint64_t resident_bytes;  /**< resident part of the memory acquired from the source */
+    uint64_t cached_bytes;    /**< free blocks in thread caches */
+    uint64_t retained_bytes;  /**< freed huge blocks that are retained for reuse */
+    uint64_t purged_bytes;    /**< returned to the source after the purge delay, so far */
+    uint64_t thread_count;    /**< threads that have a cache now */
+} tn_heap_usage;
+
+/** Fills `usage`, whose size the caller sets. Takes a time that grows with the heap's pages. */
+TN_API void tn_heap_get_usage(const tn_heap* heap, tn_heap_usage* usage);
+
+/** The usage of each owner tag at the end of each frame. One thread at a time. */
+typedef struct tn_frame_usage_log tn_frame_usage_log;
+
+/** A tag at the end of one frame. */
+typedef struct tn_frame_usage {
+    uint32_t size;
+    uint32_t reserved;
+    uint64_t persistent_bytes; /**< live bytes of the process heap */
+    uint64_t temp_job_bytes;   /**< live bytes of TempJob */
+    uint64_t temp_bytes;       /**< allocated from Temp since the last record */
+    uint64_t refusals;         /**< requests past the tag's budget since the last record */
+} tn_frame_usage;
+
+/** Keeps the latest `frames` frames of the tags below `tags`. Zero: 600 frames, 64 tags. Returns NULL when out of
+ * memory or when an argument is out of range. */
+TN_API tn_frame_usage_log* tn_frame_usage_log_create(size_t frames, uint32_t tags, const tn_block_source* source);
+/** NULL is allowed. */
+TN_API void tn_frame_usage_log_destroy(tn_frame_usage_log* log);
+/** Records all tags. Call it once a frame, before tn_next_frame. */
+TN_API void tn_frame_usage_log_record(tn_frame_usage_log* log);
+/** The number of frames in the log. */
+TN_API size_t tn_frame_usage_log_size(const tn_frame_usage_log* log);
+/** Fills `usage` with a tag's usage in a frame, oldest first, and stores the frame's number in `frame`, if that is not
+ *  NULL. TN_INVALID_ARGUMENT past the last frame, and if the size of `usage` is not set. */
+TN_API tn_status tn_frame_usage_log_at(const tn_frame_usage_log* log, size_t index, uint32_t tag, tn_frame_usage* usage,
+                                       uint64_t* frame);
+/** Writes the log as JSON in pieces, for `tenure usage`. */
+TN_API void tn_frame_usage_log_write(const tn_frame_usage_log* log, void (*write)(void* context, tn_text piece),
+                                     void* context);
 
 #ifdef __cplusplus
 }

@@ -65,6 +65,19 @@ TEST(budget_source, what_the_source_behind_refuses_does_not_count) {
     source.release(block, 8192);
 }
 
+TEST(budget_source, what_the_source_behind_refuses_raises_no_peak_and_tells_no_threshold) {
+    tenure::failing_source failing(page_source::process(), 1);
+    heard_events heard;
+    budget_source source("level", {1'000'000, 10'000, &heard_events::hear, &heard}, failing);
+    void* const block = source.acquire(8192, 4096);
+    EXPECT_EQ(source.acquire(100'000, 4096), nullptr);
+    EXPECT_FALSE(source.extend(block, 8192, 100'000));
+    EXPECT_EQ(source.remap(block, 8192, 100'000, 4096), nullptr);
+    EXPECT_EQ(source.peak_bytes(), 8192u);
+    EXPECT_TRUE(heard.all.empty());
+    source.release(block, 8192);
+}
+
 TEST(budget_source, growing_and_shrinking_count) {
     budget_source source("level", {65'536, SIZE_MAX, nullptr, nullptr}, page_source::process());
     EXPECT_EQ(source.max_bytes(), 65'536u);

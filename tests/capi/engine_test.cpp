@@ -10,6 +10,8 @@
 #include <gtest/gtest.h>
 
 #include <tenure/base/options.hpp>
+#include <tenure/heap/detail/purge/background.hpp>
+#include <tenure/heap/heap.hpp>
 
 #include "support/process.hpp"
 #include "support/reports.hpp"
@@ -186,8 +188,114 @@ TEST(capi_engine, a_budget_tells_and_refuses) {
     EXPECT_EQ(heard.thresholds, 1);
     EXPECT_EQ(heard.refusals, 1);
     EXPECT_EQ(heard.name, "capi budget");
+    tn_budget set{};
+    set.size = sizeof set;
+    ASSERT_EQ(tn_budget_of(tag, &set), TN_OK);
+    EXPECT_EQ(set.limit_bytes, 4u << 20);
+    EXPECT_EQ(set.threshold_bytes, 2u << 20);
+    EXPECT_EQ(set.handler, static_cast<tn_budget_handler>(hear));
+    EXPECT_EQ(set.context, &heard);
+    EXPECT_EQ(tn_refusals_of(tag), 1u);
+    EXPECT_EQ(tn_budget_of(4095, &set), TN_INVALID_ARGUMENT);
+    EXPECT_EQ(tn_refusals_of(UINT32_MAX), 0u);
     tn_free(first);
     EXPECT_EQ(tn_set_budget(tag, UINT64_MAX, UINT64_MAX, nullptr, nullptr), TN_OK);
+}
+
+TEST(capi_engine, hooks_are_copied_and_told_of_blocks) {
+    if (tenure::passthrough_enabled(tenure::part::heap)) GTEST_SKIP() << "its blocks come from malloc";
+    struct counts {
+        std::size_t begins = 0, ends = 0, bytes = 0;
+    } seen;
+    {
+        tn_hooks hooks{};
+        EXPECT_EQ(tn_set_hooks(&hooks), TN_INVALID_ARGUMENT) << "without a size";
+        hooks.size = sizeof hooks;
+        hooks.context = &seen;
+        hooks.block_begin = [](void* context, const void*, std::size_t bytes) {
+            auto& into = *static_cast<counts*>(context);
+            ++into.begins;
+            into.bytes = bytes;
+        };
+        hooks.block_end = [](void* context, const void*) { ++static_cast<counts*>(context)->ends; };
+        ASSERT_EQ(tn_set_hooks(&hooks), TN_OK);
+    }
+    tn_free(tn_malloc(1234));
+    EXPECT_EQ(seen.begins, 1u);
+    EXPECT_EQ(seen.ends, 1u);
+    EXPECT_EQ(seen.bytes, 1234u);
+    ASSERT_EQ(tn_set_hooks(nullptr), TN_OK);
+    tn_free(tn_malloc(1234));
+    EXPECT_EQ(seen.begins, 1u);
+}
+
+TEST(capi_engine, usage_per_frame_is_recorded_read_and_written) {
+    const support::heard_reports heard; // checked builds report what is refused
+    EXPECT_EQ(tn_frame_usage_log_create(10, 5000, nullptr), nullptr);
+    tn_frame_usage_log* const log = tn_frame_usage_log_create(2, 0, nullptr);
+    ASSERT_NE(log, nullptr);
+    const std::uint32_t tag = tn_tag_named("capi usage", 10);
+    const std::uint32_t before = tn_tag_begin(tag);
+    void* const block = tn_malloc(100'000);
+    tn_tag_end(before);
+    for (int frame = 0; frame < 3; ++frame) {
+        tn_frame_usage_log_record(log);
+        tn_next_frame();
+    }
+    EXPECT_EQ(tn_frame_usage_log_size(log), 2u);
+    tn_frame_usage usage{};
+    std::uint64_t first = 0, second = 0;
+    EXPECT_EQ(tn_frame_usage_log_at(log, 0, tag, &usage, nullptr), TN_INVALID_ARGUMENT) << "without a size";
+    usage.size = sizeof usage;
+    EXPECT_EQ(tn_frame_usage_log_at(log, 2, tag, &usage, nullptr), TN_INVALID_ARGUMENT);
+    ASSERT_EQ(tn_frame_usage_log_at(log, 0, tag, &usage, &first), TN_OK);
+    ASSERT_EQ(tn_frame_usage_log_at(log, 1, tag, &usage, &second), TN_OK);
+    EXPECT_EQ(second, first + 1);
+    if (!tenure::passthrough_enabled(tenure::part::heap)) {
+        EXPECT_GE(usage.persistent_bytes, 100'000u);
+    }
+    std::string text;
+    tn_frame_usage_log_write(
+        log,
+        [](void* context, tn_text piece) {
+            static_cast<std::string*>(context)->append(piece.data, static_cast<std::size_t>(piece.length));
+        },
+        &text);
+    EXPECT_EQ(text.front(), '{');
+    tn_free(block);
+    tn_frame_usage_log_destroy(log);
+    tn_frame_usage_log_destroy(nullptr);
+}
+
+TEST(capi_engine, a_heap_tells_its_usage_and_takes_options_of_before) {
+    tn_heap_options options{};
+    options.size = 56; // before no_background
+    options.no_background = 1;
+    tn_heap* const older = tn_heap_create(&options);
+    ASSERT_NE(older, nullptr);
+    options.size = sizeof options;
+    tn_heap* const heap = tn_heap_create(&options);
+    ASSERT_NE(heap, nullptr);
+    void* const block = tn_heap_allocate(heap, 100'000, 0);
+    tn_heap_usage usage{};
+    usage.size = sizeof usage;
+    tn_heap_get_usage(heap, &usage);
+    EXPECT_EQ(usage.live_count, 1u);
+    EXPECT_GE(usage.live_bytes, 100'000u);
+    if (!tenure::passthrough_enabled(tenure::part::heap)) {
+        EXPECT_GE(usage.in_use_bytes, 100'000u);
+        EXPECT_GE(usage.committed_bytes, usage.in_use_bytes);
+    }
+    std::size_t untended = 0;
+    tenure::detail::visit_cores(
+        [](void* count, tenure::detail::heap_core& core) noexcept {
+            if (!core.is_tended()) ++*static_cast<std::size_t*>(count);
+        },
+        &untended);
+    EXPECT_EQ(untended, 1u) << "the options of before have no such field";
+    tn_heap_deallocate(heap, block);
+    tn_heap_destroy(heap);
+    tn_heap_destroy(older);
 }
 
 }

@@ -74,6 +74,23 @@ public sealed unsafe class TagBudgetTests
     }
 
     [Fact]
+    public void a_replaced_handler_is_told_no_more()
+    {
+        Tag owner = Tag.Named("TagBudgetTests replaced");
+        int first = 0, second = 0;
+        owner.SetBudget(Block, handler: (in BudgetEvent _) => first++);
+        owner.SetBudget(Block, handler: (in BudgetEvent _) => second++);
+        Assert.Throws<InvalidOperationException>(() => default(Tag).SetBudget(1, handler: (in BudgetEvent _) => first++));
+        using (new TagScope(owner))
+        {
+            Assert.Throws<OutOfMemoryException>(() => (nint)Native.Allocate(2 * Block, Lifetime.Persistent));
+        }
+        Assert.Equal(0, first);
+        Assert.Equal(1, second);
+        owner.RemoveBudget();
+    }
+
+    [Fact]
     public void the_default_tag_has_no_budget() =>
         Assert.Throws<InvalidOperationException>(() => default(Tag).SetBudget(1));
 }

@@ -131,6 +131,7 @@ internal unsafe struct NativeHeapSettings
     public ulong PurgeDelayNanoseconds;
     public ulong MaxRetainedBytes;
     public void* Source;
+    public ulong NoBackground;
 
     public NativeHeapSettings()
     {

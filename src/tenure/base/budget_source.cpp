@@ -18,12 +18,22 @@ bool budget_source::charge(std::size_t bytes) noexcept {
             return false;
         }
     } while (!used_bytes_.compare_exchange_weak(before, before + bytes, std::memory_order_relaxed));
-    const std::size_t now = before + bytes;
+    return true;
+}
+
+/// What was charged has been acquired.
+void budget_source::confirm(std::size_t bytes) noexcept {
+    const std::size_t now = confirmed_bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes;
     std::size_t peak = peak_bytes_.load(std::memory_order_relaxed);
     while (peak < now && !peak_bytes_.compare_exchange_weak(peak, now, std::memory_order_relaxed)) {}
-    if (before <= limits_.threshold_bytes && now > limits_.threshold_bytes)
+    if (now - bytes <= limits_.threshold_bytes && now > limits_.threshold_bytes)
         tell(budget_event::kind::threshold, now, bytes);
-    return true;
+}
+
+/// What was confirmed has been released.
+void budget_source::forget(std::size_t bytes) noexcept {
+    confirmed_bytes_.fetch_sub(bytes, std::memory_order_relaxed);
+    refund(bytes);
 }
 
 void budget_source::refund(std::size_t bytes) noexcept { used_bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
@@ -36,20 +46,20 @@ void budget_source::tell(budget_event::kind what, std::size_t used, std::size_t 
 void* budget_source::acquire(std::size_t bytes, std::size_t alignment) noexcept {
     if (!charge(bytes)) return nullptr;
     void* const block = behind_.acquire(bytes, alignment);
-    if (block == nullptr) refund(bytes);
+    block != nullptr ? confirm(bytes) : refund(bytes);
     return block;
 }
 
 void budget_source::release(void* block, std::size_t bytes) noexcept {
     behind_.release(block, bytes);
-    refund(bytes);
+    forget(bytes);
 }
 
 bool budget_source::extend(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept {
     if (new_bytes <= old_bytes) return behind_.extend(block, old_bytes, new_bytes); // asks what the source can do
     if (!charge(new_bytes - old_bytes)) return false;
     const bool done = behind_.extend(block, old_bytes, new_bytes);
-    if (!done) refund(new_bytes - old_bytes);
+    done ? confirm(new_bytes - old_bytes) : refund(new_bytes - old_bytes);
     return done;
 }
 
@@ -60,13 +70,15 @@ void* budget_source::remap(void* block, std::size_t old_bytes, std::size_t new_b
     if (moved == nullptr)
         refund(more);
     else if (new_bytes < old_bytes)
-        refund(old_bytes - new_bytes);
+        forget(old_bytes - new_bytes);
+    else if (more != 0)
+        confirm(more);
     return moved;
 }
 
 bool budget_source::shrink(void* block, std::size_t old_bytes, std::size_t new_bytes) noexcept {
     if (!behind_.shrink(block, old_bytes, new_bytes)) return false;
-    refund(old_bytes - new_bytes);
+    forget(old_bytes - new_bytes);
     return true;
 }
 

@@ -8,7 +8,9 @@
 ///
 /// Use it for     the budget of a heap, an arena, a pool, a group or frame_memory: pass the source to them. Budgets of
 ///                a subsystem within the process heap are by tag: heap/budget.hpp.
-/// Cost           two atomic additions per block of the source, which are rare.
+/// Events         the threshold and the peak are of bytes that the source has returned. A request that the source
+///                behind refuses tells nothing.
+/// Cost           a few atomic operations per block of the source, which are rare.
 /// Threads        as the source behind it.
 /// Example        examples/budgets.cpp
 
@@ -65,7 +67,9 @@ public:
     /// Also at most the limit, so that allocators choose segments that fit.
     [[nodiscard]] std::size_t max_bytes() const noexcept override;
 
-    [[nodiscard]] std::size_t used_bytes() const noexcept { return used_bytes_.load(detail::memory_order::relaxed); }
+    [[nodiscard]] std::size_t used_bytes() const noexcept {
+        return confirmed_bytes_.load(detail::memory_order::relaxed);
+    }
     [[nodiscard]] std::size_t peak_bytes() const noexcept { return peak_bytes_.load(detail::memory_order::relaxed); }
     [[nodiscard]] std::uint64_t refused_count() const noexcept {
         return refused_count_.load(detail::memory_order::relaxed);
@@ -74,12 +78,15 @@ public:
 private:
     [[nodiscard]] bool charge(std::size_t bytes) noexcept;
     void refund(std::size_t bytes) noexcept;
+    void confirm(std::size_t bytes) noexcept;
+    void forget(std::size_t bytes) noexcept;
     void tell(budget_event::kind what, std::size_t used, std::size_t requested) const noexcept;
 
     block_source& behind_;
     std::string_view name_;
     budget limits_;
-    detail::atomic<std::size_t> used_bytes_{0};
+    detail::atomic<std::size_t> used_bytes_{0};      // with what is being acquired
+    detail::atomic<std::size_t> confirmed_bytes_{0}; // without
     detail::atomic<std::size_t> peak_bytes_{0};
     detail::atomic<std::uint64_t> refused_count_{0};
 };

@@ -1,21 +1,32 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <atomic>
-
 #include <tenure/base/hooks.hpp>
 
-#include <tenure/base/options.hpp>
+#include <atomic>
 
 namespace tenure::inline TENURE_ABI {
 
 constinit detail::atomic<const allocation_hooks*> detail::installed_hooks{nullptr};
+constinit detail::atomic<void (*)() noexcept> detail::follow_block_hooks{nullptr};
+
+namespace {
+TENURE_THREAD_LOCAL int sources_untold = 0; // how many calls of a heap to its source go on
+}
 
 void set_hooks(const allocation_hooks* hooks) noexcept {
-    const bool has_blocks = hooks != nullptr && (hooks->block_begin != nullptr || hooks->block_end != nullptr);
-    if (has_blocks) static_cast<void>(set_option(option::passthrough, all_parts));
     detail::installed_hooks.store(hooks, std::memory_order_release);
+    const auto follow = detail::follow_block_hooks.load(std::memory_order_acquire);
+    if (follow != nullptr && detail::tells_blocks()) follow();
 }
+
+bool detail::has_block_hooks() noexcept {
+    const allocation_hooks* const hooks = installed_hooks.load(std::memory_order_acquire);
+    return hooks != nullptr && (hooks->block_begin != nullptr || hooks->block_end != nullptr);
+}
+
+void detail::untold_source::change(int by) noexcept { sources_untold += by; }
+bool detail::untold_source::is_told() noexcept { return sources_untold == 0; }
 
 void detail::hooked_call::begin(std::string_view what, std::size_t bytes) noexcept {
     what_ = what;

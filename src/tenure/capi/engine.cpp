@@ -1,13 +1,16 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 //
-// tenure_engine.h: scratch stacks, Temp of fibers, pools with handles, memory that frees itself, budgets.
+// tenure_engine.h: scratch stacks, Temp of fibers, pools with handles, memory that frees itself, budgets, hooks.
 
 #include <tenure/tenure_engine.h>
 
+#include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <new>
 
+#include <tenure/base/hooks.hpp>
 #include <tenure/base/tag.hpp>
 #include <tenure/capi/detail/callback_source.hpp>
 #include <tenure/heap/budget.hpp>
@@ -72,23 +75,36 @@ void free_slot(detail::handle_slots& slots, std::size_t index) noexcept {
     slots.give(index);
 }
 
-/// A handler of C and its context, by tag.
-struct c_handler {
-    std::atomic<tn_budget_handler> function;
-    std::atomic<void*> context;
-};
-constinit c_handler handlers[detail::max_tags]{};
+/// Hooks of C, each with what calls them.
+struct c_hooks {
+    tn_hooks asked;
+    allocation_hooks installed;
 
-void call_handler(const budget_event& event, void* context) noexcept {
-    const auto& of = *static_cast<const c_handler*>(context);
-    const tn_budget_handler function = of.function.load(std::memory_order_acquire);
-    if (function == nullptr) return;
+    static const tn_hooks& of(void* context) noexcept { return static_cast<const c_hooks*>(context)->asked; }
+    static void call_begin(std::string_view what, std::size_t bytes, void* context) noexcept {
+        of(context).call_begin(of(context).context, capi::text_of(what), bytes);
+    }
+    static void call_end(std::string_view what, void* context) noexcept {
+        of(context).call_end(of(context).context, capi::text_of(what));
+    }
+    static void block_begin(const void* block, std::size_t bytes, void* context) noexcept {
+        of(context).block_begin(of(context).context, block, bytes);
+    }
+    static void block_end(const void* block, void* context) noexcept {
+        of(context).block_end(of(context).context, block);
+    }
+};
+constexpr std::size_t max_hooks = 8;
+constinit c_hooks hooks_of_c[max_hooks]{};
+constinit std::atomic<std::size_t> hooks_taken{0};
+
+void call_handler(const budget_event& event, const detail::budget_call& with) noexcept {
     const tn_budget_event told{
         sizeof(tn_budget_event),   event.what == budget_event::kind::refusal ? TN_BUDGET_REFUSAL : TN_BUDGET_THRESHOLD,
         capi::text_of(event.name), event.used_bytes,
         event.requested_bytes,     event.threshold_bytes,
         event.limit_bytes};
-    function(of.context.load(std::memory_order_relaxed), &told);
+    reinterpret_cast<tn_budget_handler>(with.function)(with.context, &told); // NOLINT: tn_set_budget has cast it
 }
 
 }
@@ -186,10 +202,44 @@ void tn_frame_memory_get_stats(const tn_frame_memory* memory, tn_allocator_stats
 tn_status tn_set_budget(std::uint32_t tag, std::uint64_t limit_bytes, std::uint64_t threshold_bytes,
                         tn_budget_handler handler, void* context) {
     if (tag == 0 || tag >= tenure::tag::count()) return TN_INVALID_ARGUMENT;
-    c_handler& of = handlers[tag];
-    of.context.store(context, std::memory_order_relaxed);
-    of.function.store(handler, std::memory_order_release);
-    static_cast<void>(set_budget(tenure::tag::from_id(static_cast<std::uint16_t>(tag)),
-                                 {limit_bytes, threshold_bytes, handler != nullptr ? &call_handler : nullptr, &of}));
+    detail::tag_budget_values to{limit_bytes, threshold_bytes, {}};
+    if (handler != nullptr)
+        to.handler = {&call_handler, reinterpret_cast<void (*)()>(handler), context}; // NOLINT: as above
+    static_cast<void>(detail::set_tag_budget(tenure::tag::from_id(static_cast<std::uint16_t>(tag)), to));
+    return TN_OK;
+}
+
+tn_status tn_budget_of(std::uint32_t tag, tn_budget* budget) {
+    if (tag >= tenure::tag::count()) return TN_INVALID_ARGUMENT;
+    const auto set = detail::tag_budget_of(tenure::tag::from_id(static_cast<std::uint16_t>(tag)));
+    tn_budget filled{0, 0, set.limit_bytes, set.threshold_bytes, nullptr, nullptr};
+    if (set.handler.call == &call_handler) {
+        filled.handler = reinterpret_cast<tn_budget_handler>(set.handler.function); // NOLINT: as above
+        filled.context = set.handler.context;
+    }
+    return capi::answer(budget, filled) ? TN_OK : TN_INVALID_ARGUMENT;
+}
+
+std::uint64_t tn_refusals_of(std::uint32_t tag) {
+    return tag < tenure::tag::count() ? refusals_of(tenure::tag::from_id(static_cast<std::uint16_t>(tag))) : 0;
+}
+
+tn_status tn_set_hooks(const tn_hooks* hooks) {
+    if (hooks == nullptr) {
+        set_hooks(nullptr);
+        return TN_OK;
+    }
+    if (!capi::says_size(hooks, hooks->size, offsetof(tn_hooks, call_begin))) return TN_INVALID_ARGUMENT;
+    const std::size_t index = hooks_taken.load(std::memory_order_relaxed) < max_hooks
+                                  ? hooks_taken.fetch_add(1, std::memory_order_relaxed)
+                                  : max_hooks;
+    if (index >= max_hooks) return TN_OUT_OF_MEMORY;
+    c_hooks& to = hooks_of_c[index];
+    std::memcpy(static_cast<void*>(&to.asked), hooks, std::min<std::size_t>(hooks->size, sizeof(tn_hooks)));
+    to.installed = {to.asked.call_begin != nullptr ? &c_hooks::call_begin : nullptr,
+                    to.asked.call_end != nullptr ? &c_hooks::call_end : nullptr,
+                    to.asked.block_begin != nullptr ? &c_hooks::block_begin : nullptr,
+                    to.asked.block_end != nullptr ? &c_hooks::block_end : nullptr, &to};
+    set_hooks(&to.installed);
     return TN_OK;
 }

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 //
-// tenure.h: heaps.
+// tenure.h: heaps. tenure_engine.h: their usage.
 
 #include <tenure/capi/detail/callback_source.hpp>
 #include <tenure/heap/heap.hpp>
+#include <tenure/tenure_engine.h>
 
 using namespace tenure;
 
@@ -17,7 +18,8 @@ struct tn_heap {
         return {name.view_or(usual.name),
                 static_cast<std::size_t>(options.limit_bytes == 0 ? usual.limit_bytes : options.limit_bytes),
                 capi::or_default(options.purge_delay_ns, usual.purge_delay_ns),
-                static_cast<std::size_t>(capi::or_default(options.max_retained_bytes, usual.max_retained_bytes))};
+                static_cast<std::size_t>(capi::or_default(options.max_retained_bytes, usual.max_retained_bytes)),
+                options.no_background == 0};
     }
 
     capi::short_name name;
@@ -60,4 +62,11 @@ std::size_t tn_heap_trim(tn_heap* heap) { return heap->value.trim(); }
 
 void tn_heap_get_stats(const tn_heap* heap, tn_allocator_stats* stats) {
     capi::answer(stats, capi::figures(heap->value.stats()));
+}
+
+void tn_heap_get_usage(const tn_heap* heap, tn_heap_usage* usage) {
+    const heap_usage seen = heap->value.usage();
+    capi::answer(usage, {0, 0, seen.total.live_count, seen.total.live_bytes, seen.total.peak_bytes,
+                         seen.total.reserved_bytes, seen.in_use_bytes, seen.committed_bytes, seen.resident_bytes,
+                         seen.cached_bytes, seen.retained_bytes, seen.purged_bytes, seen.thread_count});
 }

@@ -12,36 +12,73 @@
 /// Counted        live blocks of the process heap under the tag, rounded up, as in usage_of(): make(), persistent,
 ///                tn_malloc. Not Temp and TempJob, which end by themselves.
 /// Cost           a tag without a budget: one load whenever its thread cache is empty or a block is larger than 32 KiB.
-///                A tag with one: O(threads x sizes) there, with a lock. Allocations from the cache and those without a
-///                tag: nothing.
-/// Exact          to what a thread's cache of the tag holds: a cache is filled with one half of its room, and blocks in
-///                it are handed out without a question. reallocate() that grows a block in place does not ask, however
-///                much it grows.
+///                A tag with one: a few loads there. Close to the threshold or the limit, while what threads have
+///                cached decides: O(threads x sizes), with locks. Allocations from the cache and those without a tag:
+///                nothing.
+/// Exact          on one thread. Blocks in the caches of other threads do not count until they are handed out, and
+///                then without a question: together they may exceed the limit by what they had cached when the tag
+///                came close to it or freed since, at most 32 KiB per thread and size. A refill takes no more than is
+///                left.
 /// Threads        any. Threads that ask at the same moment may together exceed the limit by their requests.
 /// Example        examples/budgets.cpp
 
+#include <cstddef>
 #include <cstdint>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/budget_source.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/tag.hpp>
+#include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI {
 
 /// Sets a tag's budget; `budget{}` removes it. The handler is called without a lock held: at a refusal it may free
 /// blocks of the tag, and the request is then tried once more. While it runs, no other event of the budget is told.
+/// A handler is always called with its own context. The one before may still be running on another thread when this
+/// returns.
 /// Returns   false for the default tag, which has no budget.
 TENURE_API bool set_budget(tag owner, const budget& limits) noexcept;
 
-/// The budget as it was set; `budget{}` for a tag without one.
+/// The budget as it was set; `budget{}` for a tag without one. A handler that was set in C is not shown.
 [[nodiscard]] TENURE_API budget budget_of(tag owner) noexcept;
 
 /// How many requests the tag's limit has met since the process began, whether the handler made room or not.
 [[nodiscard]] TENURE_API std::uint64_t refusals_of(tag owner) noexcept;
 
 namespace detail {
-/// Whether the tag's budget allows the request; tells the handler. Call it without a lock.
-[[nodiscard]] bool budget_allows(std::uint16_t id, std::size_t bytes) noexcept;
+
+struct thread_cache;
+
+/// A handler in any language, and how it is called.
+struct budget_call {
+    void (*call)(const budget_event& event, const budget_call& with) noexcept = nullptr; ///< nullptr: no handler
+    void (*function)() = nullptr;
+    void* context = nullptr;
+};
+struct tag_budget_values {
+    std::size_t limit_bytes = SIZE_MAX;
+    std::size_t threshold_bytes = SIZE_MAX;
+    budget_call handler;
+};
+bool set_tag_budget(tag owner, const tag_budget_values& to) noexcept;
+[[nodiscard]] tag_budget_values tag_budget_of(tag owner) noexcept;
+
+/// Whether any tag ever had a budget.
+extern TENURE_API constinit atomic<bool> has_budgets;
+/// Whether the tag has one.
+[[nodiscard]] bool has_budget(std::uint16_t id) noexcept;
+
+/// Whether the tag's budget allows the request; tells the handler. `counted` is what the request adds to the tag's use.
+/// `cache` is that of the calling thread, or nullptr. Call it without a lock.
+[[nodiscard]] bool budget_allows(std::uint16_t id, std::size_t bytes, std::size_t counted,
+                                 thread_cache* cache) noexcept;
+/// How many bytes of free blocks a thread may take into its cache of the tag.
+[[nodiscard]] std::size_t cacheable_bytes(const thread_cache& cache) noexcept;
+
+/// Held while a budget is written, and during a fork. No other lock is taken under it.
+[[nodiscard]] platform::mutex& budgets_mutex() noexcept;
+
 }
 
 }

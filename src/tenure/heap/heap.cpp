@@ -10,11 +10,13 @@
 #include <utility>
 
 #include <tenure/base/check.hpp>
+#include <tenure/base/hooks.hpp>
 #include <tenure/base/host.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/no_wait.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/engine/leak_check.hpp>
+#include <tenure/heap/budget.hpp>
 #include <tenure/heap/detail/checked/made_objects.hpp>
 #include <tenure/heap/detail/checked/quarantine.hpp>
 #include <tenure/heap/detail/purge/background.hpp>
@@ -45,6 +47,8 @@ constexpr std::string_view block_of_process = "a block of the process heap", blo
 // a cache again. After the last round no cache is opened, and calls take the slow path.
 TENURE_THREAD_LOCAL std::size_t rounds_of_end = 0;
 TENURE_THREAD_LOCAL bool is_opening = false;
+// The thread's caches while hooks for blocks are installed. They are kept, because a tag_scope may remember one.
+TENURE_THREAD_LOCAL thread_cache* put_aside = nullptr;
 constinit std::atomic<bool> is_set_up{false};
 
 }
@@ -84,6 +88,7 @@ struct heap_events {
     static const void* holder_of(const heap& of) noexcept { return of.home_; }
 
     static void end_of_slot(void* owner, void* cache) noexcept {
+        if (cache == nullptr) return; // the thread returned it when hooks for blocks were installed
         static_cast<registered_heap*>(owner)->core.close_cache(*static_cast<thread_cache*>(cache));
         start_wanted_background();
     }
@@ -93,6 +98,7 @@ struct heap_events {
         detail::forget_tags();
         thread_cache* cache = detail::process_cache() != nullptr ? detail::process_cache()->main : nullptr;
         detail::process_cache() = nullptr;
+        if (cache == nullptr) cache = std::exchange(put_aside, nullptr);
         // Emptying a cache may report a double free, and the report handler may allocate. The thread must not open a
         // cache meanwhile: that would mistake the caches still to be closed for those of an earlier thread.
         const bool was_opening = std::exchange(is_opening, true);
@@ -105,16 +111,30 @@ struct heap_events {
         is_opening = was_opening;
     }
 
+    static thread_cache* kept_process_cache() noexcept {
+        return detail::process_cache() != nullptr ? detail::process_cache() : put_aside;
+    }
+    static bool is_process_home(const void* owner) noexcept { return owner == &home_of_process.value; }
     static constexpr platform::fork_steps fork_steps{
-        [](void* owner) noexcept { static_cast<registered_heap*>(owner)->core.before_fork(); },
-        [](void* owner) noexcept { static_cast<registered_heap*>(owner)->core.after_fork_in_parent(); },
+        [](void* owner) noexcept {
+            if (is_process_home(owner)) detail::budgets_mutex().lock();
+            static_cast<registered_heap*>(owner)->core.before_fork();
+        },
+        [](void* owner) noexcept {
+            static_cast<registered_heap*>(owner)->core.after_fork_in_parent();
+            if (is_process_home(owner)) detail::budgets_mutex().unlock();
+        },
         [](void* owner) noexcept {
             registered_heap& forked = *static_cast<registered_heap*>(owner);
-            const bool is_process = &forked == &home_of_process.value;
-            forked.core.after_fork_in_child(is_process ? detail::process_cache()
+            const bool is_process = is_process_home(owner);
+            if (is_process) detail::budgets_mutex().abandon();
+            forked.core.after_fork_in_child(is_process ? kept_process_cache()
                                                        : static_cast<thread_cache*>(platform::slot_value(forked.slot)));
         },
-        [](void* owner) noexcept { return static_cast<registered_heap*>(owner)->core.holds_lock(); },
+        [](void* owner) noexcept {
+            const bool writes_budget = is_process_home(owner) && detail::budgets_mutex().is_mine();
+            return writes_budget || static_cast<registered_heap*>(owner)->core.holds_lock();
+        },
     };
 
     static void visit_cores(void (*visit)(void* context, detail::heap_core& core) noexcept, void* context) noexcept {
@@ -144,9 +164,29 @@ struct heap_events {
         if (cache != nullptr && cache->resting != nullptr) cache->resting->start_generator();
     }
 
+    /// Hooks see every block of a thread that has no cache. Checked builds call them on the way to the cache.
+    static bool goes_without_cache() noexcept { return !checks::caller && detail::tells_blocks(); }
+
+    static void put_process_cache_aside() noexcept {
+        if (checks::caller || detail::process_cache() == nullptr) return;
+        detail::forget_tags();
+        put_aside = std::exchange(detail::process_cache(), nullptr)->main;
+        for (thread_cache* each = put_aside; each != nullptr; each = each->next_of_thread)
+            process_core().return_cached(each, each->tag);
+    }
+
     static thread_cache* open_process_cache() noexcept {
         const bool is_over = rounds_of_end >= platform::thread_end_rounds();
         if (is_opening || is_over) return nullptr;
+        if (goes_without_cache()) {
+            if (!is_set_up.load(std::memory_order_relaxed) && host::has_environment()) set_up();
+            return nullptr;
+        }
+        if (put_aside != nullptr) {
+            detail::process_cache() = std::exchange(put_aside, nullptr);
+            detail::follow_tags();
+            return detail::process_cache();
+        }
         is_opening = true; // the calls below may allocate; they then run without a cache
         process_core().close_abandoned();
         thread_cache* const cache = process_core().open_cache();
@@ -196,6 +236,7 @@ constexpr platform::own_thread own_thread_of_heaps{&platform::phase_of_backgroun
 __attribute__((constructor(101))) void register_fork_handlers() noexcept {
     heap_events::register_fork_handlers();
     detail::enlist_process_heap();
+    detail::follow_block_hooks.store(&heap_events::put_process_cache_aside, std::memory_order_release);
     platform::set_own_thread(own_thread_of_heaps);
     if constexpr (checks::caller) platform::call_first_in_child(&heap_events::reorder_in_child);
 }
@@ -203,6 +244,8 @@ __attribute__((constructor(101))) void register_fork_handlers() noexcept {
 }
 
 thread_cache* detail::process_cache_or_open() noexcept {
+    if (heap_events::goes_without_cache()) [[unlikely]]
+        heap_events::put_process_cache_aside();
     return process_cache() != nullptr ? process_cache() : heap_events::open_process_cache();
 }
 
@@ -221,9 +264,33 @@ void* detail::process_allocate_slow(std::size_t bytes, std::size_t alignment, fi
     return block;
 }
 
+namespace {
+
+/// Where a thread has no cache, its own tag counts: it is the one of the request during the call.
+class tag_without_cache {
+public:
+    tag_without_cache(const thread_cache* cache, std::uint16_t tag) noexcept
+        : before_(detail::current_tag.id), is_set_(cache == nullptr) {
+        if (is_set_) detail::current_tag.id = tag;
+    }
+    ~tag_without_cache() {
+        if (is_set_) detail::current_tag.id = before_;
+    }
+    tag_without_cache(const tag_without_cache&) = delete;
+    tag_without_cache& operator=(const tag_without_cache&) = delete;
+
+private:
+    std::uint16_t before_;
+    bool is_set_;
+};
+
+}
+
 void* detail::process_allocate_tagged(std::uint16_t tag, std::size_t bytes, std::size_t alignment, fill how) noexcept {
     [[maybe_unused]] const caller_allocation allocation(of_process, bytes);
-    return heap_events::process_core().allocate(process_cache_or_open_for(tag), bytes, alignment, how);
+    thread_cache* const cache = process_cache_or_open_for(tag);
+    const tag_without_cache tagged(cache, tag);
+    return heap_events::process_core().allocate(cache, bytes, alignment, how);
 }
 
 void* detail::process_reallocate(void* block, std::size_t bytes) noexcept {
@@ -233,7 +300,9 @@ void* detail::process_reallocate(void* block, std::size_t bytes) noexcept {
 
 void* detail::process_reallocate_tagged(std::uint16_t tag, void* block, std::size_t bytes) noexcept {
     [[maybe_unused]] const caller_allocation allocation(of_process, bytes);
-    return heap_events::process_core().reallocate(process_cache_or_open_for(tag), block, bytes, default_alignment);
+    thread_cache* const cache = process_cache_or_open_for(tag);
+    const tag_without_cache tagged(cache, tag);
+    return heap_events::process_core().reallocate(cache, block, bytes, default_alignment);
 }
 
 void detail::process_deallocate_as(void* block, block_form form, std::size_t bytes, bool starts_thread) noexcept {
@@ -247,12 +316,15 @@ void* detail::process_allocate_checked(std::size_t bytes, std::size_t alignment,
     thread_cache* const cache = process_cache();
     if (cache == nullptr || cache->resting == nullptr || no_alloc_scope::is_active()) [[unlikely]]
         return nullptr;
-    return heap_events::process_core().checked().allocate(*cache, bytes, alignment, form);
+    void* const block = heap_events::process_core().checked().allocate(*cache, bytes, alignment, form);
+    note_block_begin(block, bytes);
+    return block;
 }
 
 bool detail::process_deallocate_checked(void* block, block_form form, std::size_t bytes) noexcept {
     thread_cache* const cache = process_cache();
-    if (cache == nullptr || cache->resting == nullptr || no_wait_scope::is_active()) [[unlikely]]
+    const bool must_be_slow = no_wait_scope::is_active() || tells_blocks(); // the slow path tells the end
+    if (cache == nullptr || cache->resting == nullptr || must_be_slow) [[unlikely]]
         return false;
     return heap_events::process_core().checked().deallocate(*cache, block, form, bytes);
 }
@@ -261,7 +333,7 @@ void detail::process_deallocate_slow(void* block, bool starts_thread) noexcept {
     [[maybe_unused]] const caller_release release(block_of_process, block);
     const thread_cache* const present = process_cache();
     const bool is_special = (address_of(block) & (max_segment_bytes - 1)) == 0;
-    if (!checks::caller && present != nullptr && !is_special &&
+    if (!checks::caller && present != nullptr && !is_special && !tells_blocks() &&
         class_number_at(block, max_segment_bytes) == tagged_class && push_tagged(*present, block))
         return;
     if constexpr (checks::caller) forget_made(block);
@@ -275,6 +347,8 @@ std::size_t home_bytes() noexcept { return align_up(sizeof(registered_heap), pla
 
 void end_home(registered_heap* home) noexcept {
     if (home == nullptr) return;
+    if (detail::tells_blocks()) [[unlikely]]
+        home->core.tell_all_ends();
     detail::remove_holder(home);
     home->fork.delist();
     platform::unregister_slot(home->slot);
@@ -320,7 +394,12 @@ heap& heap::operator=(heap&& other) noexcept {
 
 thread_cache* heap::cache_or_open() noexcept {
     if (is_process()) return detail::process_cache_or_open();
-    if (thread_cache* const cache = cache_of_this_thread(); cache != nullptr) return cache;
+    thread_cache* const present = cache_of_this_thread();
+    if (heap_events::goes_without_cache()) [[unlikely]] {
+        if (present != nullptr && platform::set_slot(slot_, nullptr)) home_->core.close_cache(*present);
+        return nullptr;
+    }
+    if (present != nullptr) return present;
     if (is_opening || !platform::may_set_slot(slot_)) return nullptr;
     is_opening = true;
     thread_cache* cache = home_->core.open_cache();

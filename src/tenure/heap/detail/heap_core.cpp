@@ -11,6 +11,7 @@
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/check.hpp>
+#include <tenure/base/hooks.hpp>
 #include <tenure/base/host.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/heap/budget.hpp>
@@ -76,8 +77,8 @@ void heap_core::return_free_memory() noexcept {
     static_cast<void>(pages_.trim() + large_.trim() + huge_.trim() + fenced_.trim());
 }
 
-void* heap_core::allocate_past_small(thread_cache* cache, std::size_t bytes, std::size_t alignment, fill how) noexcept {
-    const std::uint16_t tag = cache != nullptr ? cache->tag : std::uint16_t{0};
+void* heap_core::allocate_past_small(thread_cache* cache, std::uint16_t tag, std::size_t bytes, std::size_t alignment,
+                                     fill how) noexcept {
     contents found = contents::unknown;
     void* block = nullptr;
     twice_freed noted;
@@ -121,19 +122,42 @@ void* heap_core::sample(thread_cache& cache, std::size_t bytes, std::size_t alig
     return sampled_.allocate(bytes, alignment, how);
 }
 
+namespace {
+
+/// What a request adds to its tag's use.
+[[nodiscard]] std::size_t counted_bytes(std::size_t bytes, std::size_t alignment) noexcept {
+    if constexpr (checks::caller) bytes += guard_bytes;
+    const std::size_t class_index = class_for(bytes, alignment);
+    return class_index < small_class_count ? class_bytes(class_index) : align_up(bytes, unit_bytes);
+}
+
+}
+
 void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t alignment, fill how,
                           [[maybe_unused]] block_form form) noexcept {
     if (checks::caller && cache != nullptr && cache->resting != nullptr) {
         void* const block = checked_.allocate(*cache, bytes, alignment, form);
-        if (block != nullptr) [[likely]]
+        if (block != nullptr) [[likely]] {
+            note_block_begin(block, bytes);
             return how == fill::zero ? std::memset(block, 0, bytes) : block;
+        }
     }
     constexpr std::size_t most = max_object_bytes / 4;
     check_alignment("A heap", alignment);
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
     if (origin() == block_origin::malloc) return allocate_passthrough(bytes, alignment, how);
     if (cache != nullptr) small_.follow_trims(*cache);
-    if (cache != nullptr && cache->tag != 0 && !budget_allows(cache->tag, bytes)) return nullptr;
+    const std::uint16_t tag = tag_of_request(cache);
+    if (tag != 0 && has_budget(tag) && !budget_allows(tag, bytes, counted_bytes(bytes, alignment), cache))
+        return nullptr;
+    void* const block = allocate_own(cache, tag, bytes, alignment, how, form);
+    note_block_begin(block, bytes);
+    return block;
+}
+
+/// A block of the heap's own pages.
+void* heap_core::allocate_own(thread_cache* cache, std::uint16_t tag, std::size_t bytes, std::size_t alignment,
+                              fill how, [[maybe_unused]] block_form form) noexcept {
     const std::size_t asked = std::max<std::size_t>(bytes, 1); // zero bytes count as one
     if constexpr (checks::caller) {
         check_alone("allocate");
@@ -165,7 +189,9 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
             block = sampled_.allocate(asked, alignment, how);
             if (block != nullptr) return block;
         }
-        block = small_.allocate(cache, class_index);
+        const bool is_of_cache = tag == 0 || (cache != nullptr && cache->tag == tag);
+        if (!is_of_cache) block = small_.allocate_tagged(tag, class_index);
+        if (block == nullptr) block = small_.allocate(cache, class_index);
         // Where no page of several slices is left, a large block takes less.
         if (block == nullptr && slices_of_page(class_index) > 1) is_small = false;
         if (is_sample_due(cache) && block != nullptr) [[unlikely]] {
@@ -184,7 +210,7 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
                 block = sample(*cache, asked, alignment, how);
             if (block != nullptr) return block;
         }
-        block = allocate_past_small(cache, std::max<std::size_t>(bytes, 1), alignment, how);
+        block = allocate_past_small(cache, tag, std::max<std::size_t>(bytes, 1), alignment, how);
     }
     if (block == nullptr) [[unlikely]]
         report_refusal(asked);
@@ -231,6 +257,8 @@ void heap_core::deallocate(thread_cache* cache, void* block) noexcept {
 void heap_core::deallocate_as(thread_cache* cache, void* block, [[maybe_unused]] block_form form,
                               [[maybe_unused]] std::size_t bytes) noexcept {
     if (block == nullptr) return;
+    if (tells_blocks() && !is_passthrough(block)) [[unlikely]]
+        tell_block_end(block); // before another thread can have it
     if constexpr (checks::caller) {
         const bool is_quick = cache != nullptr && cache->resting != nullptr;
         if (is_quick && checked_.deallocate(*cache, block, form, bytes)) [[likely]]

@@ -79,6 +79,8 @@ public:
     [[nodiscard]] bool owns(const void* pointer) const noexcept;
     std::size_t trim(thread_cache* cache) noexcept;
     void clear() noexcept;
+    /// Tells hooks the end of every block. Requires  as clear().
+    void tell_all_ends() noexcept;
     void walk(block_visitor visit, void* context) noexcept;
     [[nodiscard]] bool valid() const noexcept;
     void set_purge_policy(purge_policy how) noexcept;
@@ -108,6 +110,10 @@ public:
     [[nodiscard]] heap_usage usage() const noexcept;
     /// Blocks in use that were allocated under a tag. Exact only while no thread is running.
     [[nodiscard]] tagged_usage usage_of_tag(std::uint16_t tag) const noexcept;
+    /// At least the bytes in use under a tag: also what threads have cached of it. `cache` is the calling thread's.
+    [[nodiscard]] std::size_t held_by_tag(std::uint16_t tag, const thread_cache* cache) const noexcept;
+    /// Returns what the calling thread has cached for the tag to its pages.
+    void return_cached(thread_cache* cache, std::uint16_t tag) noexcept;
     [[nodiscard]] class_usage usage_of(std::size_t class_index) const noexcept { return small_.usage_of(class_index); }
     [[nodiscard]] std::size_t cached_count(std::size_t class_index) const noexcept {
         return small_.usage_of(class_index).cached;
@@ -152,8 +158,14 @@ private:
     TENURE_COLD void return_free_memory() noexcept;
     TENURE_COLD void report_refusal(std::size_t bytes) noexcept;
     [[nodiscard]] std::uint8_t class_number_of(const void* block, std::uint8_t number) const noexcept;
-    [[nodiscard]] void* allocate_past_small(thread_cache* cache, std::size_t bytes, std::size_t alignment,
-                                            fill how) noexcept;
+    [[nodiscard]] void* allocate_own(thread_cache* cache, std::uint16_t tag, std::size_t bytes, std::size_t alignment,
+                                     fill how, block_form form) noexcept;
+    [[nodiscard]] void* allocate_past_small(thread_cache* cache, std::uint16_t tag, std::size_t bytes,
+                                            std::size_t alignment, fill how) noexcept;
+    /// The tag of a request: that of the cache, or that of the thread where it has no cache for it.
+    [[nodiscard]] std::uint16_t tag_of_request(const thread_cache* cache) const noexcept;
+    /// Whether the budget of the block's tag allows it to grow in place.
+    [[nodiscard]] bool may_grow(const void* block, std::size_t bytes, std::uint8_t number) noexcept;
     /// Whether the request that the thread has just made is to be a guarded block.
     [[nodiscard]] bool is_sample_due(const thread_cache* cache) const noexcept {
         return !checks::caller && cache != nullptr && cache->bytes_to_sample <= 0;
@@ -162,6 +174,7 @@ private:
                                            fill how) noexcept;
     [[nodiscard]] void* reallocate_by_copy(thread_cache* cache, void* block, std::size_t bytes, std::size_t alignment,
                                            std::size_t usable) noexcept;
+    [[nodiscard]] bool resize_untold(void* block, std::size_t bytes) noexcept;
     [[nodiscard]] bool resize_to(void* block, std::size_t bytes, std::uint8_t number) noexcept;
     // Larger blocks of all tags share segments, so each block carries its tag, and their totals are counted separately.
     // Differences wrap around.

@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include <tenure/base/check.hpp>
+#include <tenure/base/hooks.hpp>
 #include <tenure/platform/address_map.hpp>
 #include <tenure/platform/process.hpp>
 #include <tenure/platform/sanitizer.hpp>
@@ -88,6 +89,7 @@ void* heap_memory::acquire(std::size_t bytes, std::size_t alignment) noexcept {
     void* memory = nullptr;
     {
         const platform::lock_guard lock(mutex_);
+        const untold_source untold;
         memory = source_.acquire(bytes, whole_alignment);
         if (!is_aligned(memory, whole_alignment)) [[unlikely]] {
             misaligned_.store(address_of(memory), std::memory_order_relaxed);
@@ -116,6 +118,7 @@ void heap_memory::release(void* memory, std::size_t bytes) noexcept {
     platform::remove_leak_root(memory, bytes);
     {
         const platform::lock_guard lock(mutex_);
+        const untold_source untold;
         source_.release(memory, bytes);
     }
     blocks_.fetch_sub(1, std::memory_order_relaxed);
@@ -125,6 +128,7 @@ void heap_memory::release(void* memory, std::size_t bytes) noexcept {
 bool heap_memory::extend(void* memory, std::size_t old_bytes, std::size_t new_bytes) noexcept {
     if (!charge_limit(new_bytes - old_bytes)) return false;
     const platform::lock_guard lock(mutex_);
+    const untold_source untold;
     if (!source_.extend(memory, old_bytes, new_bytes)) {
         reserved_bytes_.fetch_sub(new_bytes - old_bytes, std::memory_order_relaxed);
         return false;
@@ -137,6 +141,7 @@ bool heap_memory::extend(void* memory, std::size_t old_bytes, std::size_t new_by
 /// Whether the source can extend blocks. A source that cannot is asked once.
 bool heap_memory::can_extend(void* memory, std::size_t bytes) noexcept {
     const platform::lock_guard lock(mutex_);
+    const untold_source untold;
     const bool can = source_.extend(memory, bytes, bytes);
     if (!can) is_rigid_.store(true, std::memory_order_relaxed);
     return can;
@@ -190,6 +195,7 @@ bool heap_memory::shrink_segment(segment_head& head, std::size_t mapped_bytes, s
         platform::unpoison(pointer_at(address_of(&head) + new_bytes), mapped_bytes - new_bytes);
     {
         const platform::lock_guard lock(mutex_);
+        const untold_source untold;
         if (!source_.shrink(&head, mapped_bytes, new_bytes)) {
             static_cast<void>(announce_segment(head, mapped_bytes));
             return false;
@@ -221,6 +227,7 @@ void* heap_memory::remap(void* memory, std::size_t old_bytes, std::size_t new_by
     const bool grows = new_bytes > old_bytes;
     if (grows && !charge_limit(new_bytes - old_bytes)) return nullptr;
     const platform::lock_guard lock(mutex_);
+    const untold_source untold;
     platform::remove_leak_root(memory, old_bytes);
     void* moved = source_.remap(memory, old_bytes, new_bytes, segment_bytes_);
     if (!is_aligned(moved, segment_bytes_)) [[unlikely]]
@@ -234,6 +241,7 @@ void* heap_memory::remap(void* memory, std::size_t old_bytes, std::size_t new_by
 
 bool heap_memory::decommit(void* part, std::size_t bytes) noexcept {
     const platform::lock_guard lock(mutex_);
+    const untold_source untold;
     return source_.decommit(part, bytes);
 }
 

@@ -8,8 +8,11 @@
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/check.hpp>
+#include <tenure/base/hooks.hpp>
 #include <tenure/base/host.hpp>
+#include <tenure/heap/budget.hpp>
 #include <tenure/heap/detail/checked/block_guard.hpp>
+#include <tenure/heap/heap.hpp>
 #include <tenure/platform/process.hpp>
 #include <tenure/platform/resident.hpp>
 
@@ -23,6 +26,12 @@ namespace {
 [[nodiscard]] bool is_sparse(const void* block, std::size_t bytes) noexcept {
     constexpr std::size_t least_looked_at = std::size_t{256} * 1024; // below, the query costs more than it saves
     return bytes >= least_looked_at && platform::resident_bytes_in(block, bytes) < bytes / 2;
+}
+
+/// The block has another size at its address.
+void note_block_size(const void* block, std::size_t bytes) noexcept {
+    note_block_end(block);
+    note_block_begin(block, bytes);
 }
 
 [[nodiscard]] bool is_zero(const unsigned char* bytes, std::size_t count) noexcept {
@@ -54,6 +63,12 @@ void copy_sparse(void* to, const void* from, std::size_t bytes) noexcept {
 }
 
 bool heap_core::resize(void* block, std::size_t bytes) noexcept {
+    const bool is_resized = resize_untold(block, bytes);
+    if (is_resized) note_block_size(block, bytes);
+    return is_resized;
+}
+
+bool heap_core::resize_untold(void* block, std::size_t bytes) noexcept {
     if (checks::caller && fenced_.contains(block)) {
         return bytes > fenced_blocks::least_bytes && resize_fenced(block, bytes); // a smaller block moves
     }
@@ -69,9 +84,20 @@ std::size_t heap_core::larger_bytes(const void* block, std::uint8_t number) cons
     return number == large_class ? large_.usable_bytes(block) : huge_.asked_bytes(block);
 }
 
+bool heap_core::may_grow(const void* block, std::size_t bytes, std::uint8_t number) noexcept {
+    if (number != large_class && number != huge_class) return true;
+    const std::uint16_t tag = number == large_class ? large_.tag_of(block) : huge_.tag_of(block);
+    if (tag == 0 || !has_budget(tag)) return true;
+    const std::size_t before = larger_bytes(block, number);
+    if (bytes <= before) return true;
+    const bool is_of_process = process_cache() != nullptr && process_cache()->tag == tag;
+    return budget_allows(tag, bytes, align_up(bytes, unit_bytes) - before, is_of_process ? process_cache() : nullptr);
+}
+
 bool heap_core::resize_to(void* block, std::size_t bytes, std::uint8_t number) noexcept {
     if (number < small_class_count) return bytes <= class_bytes(number);
     if (number != large_class && number != huge_class) return false;
+    if (!may_grow(block, bytes, number)) return false;
     const std::uint16_t tag = number == large_class ? large_.tag_of(block) : huge_.tag_of(block);
     const std::size_t before = larger_bytes(block, number);
     const bool is_resized =
@@ -91,7 +117,10 @@ void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes,
         check_alone("reallocate");
         const std::size_t asked = checked_.sound_bytes(block);
         const bool stays = asked != 0 && bytes != 0 && bytes >= asked / 2 && is_aligned(block, alignment);
-        if (stays && checked_.resize(block, bytes)) return block;
+        if (stays && checked_.resize(block, bytes)) {
+            note_block_size(block, bytes);
+            return block;
+        }
     }
     const bool is_of_malloc = origin() == block_origin::malloc && is_passthrough(block);
     if (is_of_malloc && passthrough_form_ == passthrough_form::plain)
@@ -100,6 +129,7 @@ void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes,
     if (checks::caller && zero_.contains(block)) {
         void* const fresh =
             zero_.is_live(block) ? allocate(cache, bytes, alignment, fill::none, block_form::c) : nullptr;
+        if (fresh != nullptr) note_block_end(block);
         if (fresh != nullptr || !zero_.is_live(block)) deallocate_zero(block, "reallocated");
         return fresh;
     }
@@ -110,6 +140,9 @@ void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes,
         sampled_.deallocate(block);  // reports it
         return nullptr;
     }
+    // A budget that refuses is asked here, so that it is not asked again for a copy.
+    const bool may_resize = bytes <= usable || may_grow(block, bytes, class_number_of(block, slice_number_of(block)));
+    if (!may_resize) return nullptr;
     const bool is_aligned_so = is_aligned(block, alignment);
     // A block that shrinks to less than half moves, so that the memory it no longer needs can serve others.
     const bool is_worth_keeping = bytes <= usable ? bytes >= usable / 2 : usable > max_small_bytes;
@@ -121,7 +154,9 @@ void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes,
     if (!checks::caller && is_aligned_so && may_move && stays_huge) {
         const std::uint16_t tag = huge_.tag_of(block);
         const std::size_t before = huge_.asked_bytes(block);
+        note_block_end(block); // before another thread can have its address
         void* const moved = huge_.move(block, bytes);
+        note_block_begin(moved != nullptr ? moved : block, moved != nullptr ? bytes : before);
         if (tag != 0 && moved != nullptr) count_tagged(tag, 0, bytes - before);
         if (moved != nullptr) return moved;
     }

@@ -6,7 +6,9 @@
 #include <algorithm>
 #include <atomic>
 
+#include <tenure/base/hooks.hpp>
 #include <tenure/base/tag.hpp>
+#include <tenure/heap/budget.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/platform/early_pointer.hpp>
 
@@ -92,6 +94,24 @@ void heap_core::forget_tagged() noexcept {
         each.count.store(0, std::memory_order_relaxed);
         each.bytes.store(0, std::memory_order_relaxed);
     }
+}
+
+std::uint16_t heap_core::tag_of_request(const thread_cache* cache) const noexcept {
+    if (cache != nullptr && cache->tag != 0) return cache->tag;
+    // A thread without a cache of its tag: at its end, or when out of memory. The thread's tag is read only if somebody
+    // needs it: the first calls of a process come before there is one.
+    if (passthrough_form_ != passthrough_form::plain) return 0;
+    const bool is_budgeted = has_budgets.load(std::memory_order_relaxed) && has_budget(current_tag.id);
+    const bool is_counted = is_budgeted || (cache == nullptr && tells_blocks() && current_tag.id < max_tags);
+    return is_counted ? current_tag.id : std::uint16_t{0};
+}
+
+std::size_t heap_core::held_by_tag(std::uint16_t tag, const thread_cache* cache) const noexcept {
+    return small_.held_by_tag(tag, cache) + by_tag[tag].bytes.load(std::memory_order_relaxed);
+}
+
+void heap_core::return_cached(thread_cache* cache, std::uint16_t tag) noexcept {
+    if (cache != nullptr && cache->tag == tag) small_.return_cached(*cache);
 }
 
 tagged_usage heap_core::usage_of_tag(std::uint16_t tag) const noexcept {

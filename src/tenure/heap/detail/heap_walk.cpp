@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 
+#include <tenure/base/hooks.hpp>
 #include <tenure/platform/clock.hpp>
 #include <tenure/platform/thread.hpp>
 
@@ -75,7 +76,17 @@ void heap_core::walk(block_visitor visit, void* context) noexcept {
     huge_.for_each(&visiting::block, &who);
 }
 
+void heap_core::tell_all_ends() noexcept {
+    walk(
+        [](void* core, void* block, std::size_t) {
+            if (!static_cast<heap_core*>(core)->is_passthrough(block)) tell_block_end(block);
+        },
+        this);
+}
+
 void heap_core::clear() noexcept {
+    if (tells_blocks()) [[unlikely]]
+        tell_all_ends();
     const alone mine(alone_);
     const platform::lock_guard no_sweep(purge_mutex_);
     small_.clear();

@@ -40,6 +40,11 @@ void heap_shard::unlist(small_page& page) noexcept {
     page.is_listed = false;
 }
 
+/// Requires  the lock. Differences wrap around.
+void heap_shard::hold(std::size_t bytes) noexcept {
+    held_bytes_.store(held_bytes_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+}
+
 small_page* heap_shard::page_with_blocks(std::size_t class_index) noexcept {
     if (listed_[class_index] != nullptr) return listed_[class_index];
     small_page* const fresh = pages_.allocate(class_index, tag == 0 ? std::uint8_t(class_index) : tagged_class);
@@ -122,6 +127,7 @@ std::size_t heap_shard::refill(std::size_t class_index, void** blocks, std::size
     }
     if (left != 0) std::copy(blocks + left, blocks + count, blocks);
     allocated_[class_index] += count - left;
+    if (tag != 0) hold((count - left) * class_bytes(class_index));
     return count - left;
 }
 
@@ -150,6 +156,7 @@ TENURE_ALWAYS_INLINE bool heap_shard::set_free(const freed_bits& freed) noexcept
     page.free_count = static_cast<std::uint16_t>(page.free_count + count);
     page.words_with_free |= bit_at(static_cast<std::size_t>(freed.word - page.bits));
     allocated_[page.class_index] -= count;
+    if (tag != 0) hold(std::size_t{0} - count * class_bytes(page.class_index));
     if (!page.is_listed || page.age.load(std::memory_order_relaxed) != page_age::changed) [[unlikely]]
         note_change(page);
     // Release an empty page at once, so that other sizes can use it: allocating it again costs no more than a batch,
@@ -251,6 +258,7 @@ void heap_shard::forget_pages() noexcept {
         listed_[index] = nullptr;
         page_count_[index] = allocated_[index] = 0;
     }
+    held_bytes_.store(0, std::memory_order_relaxed);
 }
 
 class_usage heap_shard::usage_of(std::size_t class_index) const noexcept {

@@ -90,6 +90,8 @@ public:
     std::size_t release_empty_pages() noexcept;
 
     [[nodiscard]] class_usage usage_of(std::size_t class_index) const noexcept;
+    /// Bytes of all blocks that are in use or in thread caches. Counted for shards of tags only.
+    [[nodiscard]] std::size_t held_bytes() const noexcept { return held_bytes_.load(memory_order::relaxed); }
     [[nodiscard]] bool valid() const noexcept;
     [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
 
@@ -107,6 +109,7 @@ private:
     void note_change(small_page& page) noexcept;
     void unlist(small_page& page) noexcept;
     void release(small_page& page) noexcept;
+    void hold(std::size_t bytes) noexcept;
     [[nodiscard]] small_page* page_with_blocks(std::size_t class_index) noexcept;
 
     heap_pages& pages_;
@@ -114,7 +117,8 @@ private:
     small_page* listed_[small_class_count]{}; ///< pages with available blocks
     std::size_t page_count_[small_class_count]{};
     std::size_t allocated_[small_class_count]{};
-    freed_steps freed_; ///< pages in which blocks became free
+    freed_steps freed_;                 ///< pages in which blocks became free
+    atomic<std::size_t> held_bytes_{0}; ///< written under the lock
 };
 
 }

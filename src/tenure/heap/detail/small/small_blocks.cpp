@@ -11,6 +11,7 @@
 
 #include <tenure/base/align.hpp>
 #include <tenure/engine/local_cache.hpp>
+#include <tenure/heap/budget.hpp>
 #include <tenure/heap/detail/checked/quarantine.hpp>
 #include <tenure/heap/detail/checked/record_memory.hpp>
 #include <tenure/platform/memory.hpp>
@@ -292,7 +293,10 @@ void* small_blocks::refill(thread_cache& cache, std::size_t class_index) noexcep
         return block;
     }
     if (cache.tag != 0) blocks.blocks = cache.arrays + array_offsets[class_index];
-    const std::size_t batch = ((cache.tag == 0 ? blocks.capacity : tagged_room(class_index)) + 1) / 2;
+    std::size_t batch = ((cache.tag == 0 ? blocks.capacity : tagged_room(class_index)) + 1) / 2;
+    if (cache.tag != 0 && has_budget(cache.tag)) {
+        batch = std::clamp<std::size_t>(cacheable_bytes(cache) / class_bytes(class_index), 1, batch);
+    }
     std::size_t taken = cache.shard->refill(class_index, blocks.blocks, batch);
     if (taken == 0) {
         // Making room shrinks the cache to its first capacity, so the retry asks for no more blocks than that.
@@ -317,6 +321,16 @@ void* small_blocks::allocate(thread_cache* cache, std::size_t class_index) noexc
     }
     void* block = nullptr;
     return pop(block, cache->of_class[class_index]) ? block : refill(*cache, class_index);
+}
+
+void* small_blocks::allocate_tagged(std::uint16_t tag, std::size_t class_index) noexcept {
+    heap_shard* shard = nullptr;
+    {
+        const platform::lock_guard lock(mutex_);
+        shard = shard_for_tag(tag);
+    }
+    void* block = nullptr;
+    return shard != nullptr && shard->refill(class_index, &block, 1) == 1 ? block : nullptr;
 }
 
 void small_blocks::deallocate(thread_cache* cache, void* block, std::size_t class_index) noexcept {
@@ -423,6 +437,19 @@ void small_blocks::clear() noexcept {
 }
 
 // Statistics.
+
+std::size_t small_blocks::held_by_tag(std::uint16_t tag, const thread_cache* cache) const noexcept {
+    if (cache != nullptr && cache->tag == tag) return cache->shard->held_bytes();
+    const platform::lock_guard lock(mutex_);
+    const heap_shard* shard = shards_;
+    while (shard != nullptr && shard->tag != tag) shard = shard->next;
+    return shard != nullptr ? shard->held_bytes() : 0;
+}
+
+void small_blocks::return_cached(thread_cache& cache) const noexcept {
+    twice_freed noted;
+    empty(cache, noted);
+}
 
 class_usage small_blocks::usage_of(std::size_t class_index) const noexcept {
     class_usage sum;

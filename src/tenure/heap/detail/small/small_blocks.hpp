@@ -35,6 +35,8 @@ public:
     /// A block of the class. `cache` is nullptr for a thread that cannot have one.
     /// Returns   nullptr when the source has no page and no shard a block.
     [[nodiscard]] void* allocate(thread_cache* cache, std::size_t class_index) noexcept;
+    /// A block of a tag's pages, without a thread cache. Returns   nullptr also when too many tags have pages.
+    [[nodiscard]] void* allocate_tagged(std::uint16_t tag, std::size_t class_index) noexcept;
     void deallocate(thread_cache* cache, void* block, std::size_t class_index) noexcept;
     /// Frees a block of a tag's page: into the thread's cache for that tag, if it has one.
     void deallocate_tagged(thread_cache* cache, void* block, std::size_t class_index) noexcept;
@@ -71,6 +73,10 @@ public:
     [[nodiscard]] class_usage usage_of(std::size_t class_index) const noexcept;
     /// Blocks in use that were allocated under a tag: exact when no thread is at work.
     [[nodiscard]] tagged_usage usage_of_tag(std::uint16_t tag) const noexcept;
+    /// Bytes of the tag's blocks that are in use or in thread caches; `cache` spares the look for its shard.
+    [[nodiscard]] std::size_t held_by_tag(std::uint16_t tag, const thread_cache* cache) const noexcept;
+    /// Returns the blocks in one of the calling thread's caches to their pages.
+    void return_cached(thread_cache& cache) const noexcept;
     /// Threads that have a cache.
     [[nodiscard]] std::size_t thread_count() const noexcept;
     [[nodiscard]] bool valid() const noexcept;
