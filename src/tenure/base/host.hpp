@@ -25,7 +25,8 @@ void write_report(std::string_view text) noexcept;
 std::size_t walk_stack(void** frames, std::size_t capacity) noexcept;
 
 /// Writes one line per frame to standard error: the address, the function without its parameters, the file and the
-/// offset of the call in it. The library's own frames at the begin are left out. Below the stack stands the command
+/// offset of the call in it. The library's own frames at the begin are left out, unless a file without a symbol table
+/// contains them; if nothing else is known, the outermost of them is written. Below the stack stands the command
 /// that prints the lines of the source. Under a sanitizer the frames have their lines, also those of inlined functions.
 /// Cost      O(symbols of the files) per frame; allocates nothing, maps the files to read.
 void write_stack(void* const* frames, std::size_t count) noexcept;
