@@ -39,6 +39,10 @@ void write_stack(void* const* frames, std::size_t count) noexcept;
 /// is not one of these copies. Cost      microseconds; takes the loader's lock.
 void report_other_copies() noexcept;
 
+/// Finds the file with another copy of the library in the process.
+/// Returns   its path in `buffer`, cut to the capacity; empty if there is none. Cost      as report_other_copies().
+[[nodiscard]] std::string_view other_copy(char* buffer, std::size_t capacity) noexcept;
+
 /// Whether the process environment exists yet. A drop-in malloc is called before it does.
 [[nodiscard]] bool has_environment() noexcept;
 
