@@ -204,8 +204,22 @@ TEST_F(options_environment, a_misspelt_name_is_named_with_the_nearest_option) {
                 "^tenure: TENURE_TEMP_BUGDET is not an option and was ignored. Did you mean TENURE_TEMP_BUDGET[?]");
     EXPECT_EXIT(read_with("TENURE_TEMP_JOBFRAMES"), testing::ExitedWithCode(0),
                 "Did you mean TENURE_TEMP_JOB_FRAMES[?]");
-    for (const char* const other : {"TENURE_WATCH_STACKS", "TENURE_", "TENURE_TEST_SEED", "XTENURE_TEMP_BUGDET",
-                                    "TENURE_A_NAME_OF_THE_USERS_OWN_THAT_IS_LONGER_THAN_EVERY_OPTION_OF_OURS"})
+}
+
+TEST_F(options_environment, an_unknown_name_is_named_and_those_of_others_are_not) {
+    const auto read_with = [](const char* name) {
+        ::setenv(name, "1", 1);
+        static_cast<void>(tenure::option_value(option::temp_budget_bytes));
+        std::_Exit(0);
+    };
+    for (const char* const unknown :
+         {"TENURE_FOO", "TENURE_A_NAME_THAT_IS_LONGER_THAN_EVERY_OPTION_OF_OURS_WITH_ALL_ITS_LETTERS"})
+        EXPECT_EXIT(read_with(unknown), testing::ExitedWithCode(0),
+                    std::string{"^tenure: "} + unknown +
+                        " is not an option and was ignored. `tenure options` lists all.\n$");
+    for (const char* const other :
+         {"TENURE_WATCH_STACKS", "TENURE_", "TENURE_TEST_SEED", "TENURE_CHECKS", "TENURE_ROOT", "TENURE_JE_MALLOC_CONF",
+          "TENURE_PORT_80_TCP_ADDR", "TENURE_SERVICE_HOST", "XTENURE_TEMP_BUGDET", "TENURES"})
         EXPECT_EXIT(read_with(other), testing::ExitedWithCode(0), "^$") << other;
 }
 

@@ -6,10 +6,13 @@
 
 #include <tenure/engine/leak_check.hpp>
 
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <csetjmp>
 #include <cstdlib>
+#include <cstring>
 #include <new>
 #include <ostream>
 #include <string>
@@ -223,6 +226,121 @@ TEST_F(leak_check_death, is_not_repeated_by_a_child_for_what_it_inherited) {
             std::_Exit(WEXITSTATUS(status));
         },
         testing::ExitedWithCode(0), "^$");
+}
+
+constexpr std::size_t mapped_bytes = std::size_t{64} << 10;
+
+void* map() { return ::mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }
+
+TEST_F(leak_check_death, says_which_objects_were_unmapped_before_their_destructor_ran) {
+    const auto program = [] {
+        check_leaks();
+        void* const memory = map();
+        auto* const objects = ::new (memory) tenure::pool<monster>;
+        static_cast<void>(objects->construct());
+        void* const other = map();
+        static_cast<void>((::new (other) tenure::affinity_group("nodes"))->allocate(24));
+        static_cast<void>(forever<tenure::block_pool>(std::size_t{64}).allocate());
+        ::munmap(memory, mapped_bytes);
+        ::munmap(other, mapped_bytes);
+        end();
+    };
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0),
+                "tenure: the pool at 0x[0-9a-f]+ was unmapped, freed or overwritten before its destructor ran: its "
+                "blocks are not counted\\.\n");
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), "tenure: the affinity group at 0x.* was unmapped, ");
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), "tenure: Destroy such an object before its memory goes away\\.");
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), "\n  pool of 64-byte blocks: 1 block, 64 bytes\n");
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), lacks(of_monsters));
+}
+
+TEST_F(leak_check_death, counts_lost_objects_and_names_the_first) {
+    EXPECT_EXIT(
+        {
+            check_leaks();
+            void* const memory = map();
+            auto* const pools = static_cast<tenure::block_pool*>(memory);
+            for (std::size_t index = 0; index < 10; ++index) ::new (pools + index) tenure::block_pool(64);
+            ::munmap(memory, mapped_bytes);
+            end();
+        },
+        testing::ExitedWithCode(0), "tenure: The same holds for 6 more\\.\n");
+}
+
+TEST_F(leak_check_death, does_not_believe_objects_that_were_overwritten) {
+    const auto program = [](int with) {
+        check_leaks();
+        for (const std::size_t size : {sizeof(tenure::block_pool), sizeof(tenure::affinity_group)}) {
+            void* const memory = map();
+            size == sizeof(tenure::block_pool)
+                ? static_cast<void>((::new (memory) tenure::block_pool(64))->allocate())
+                : static_cast<void>((::new (memory) tenure::affinity_group("nodes"))->allocate(24));
+            std::memset(memory, with, size);
+        }
+        end();
+    };
+    for (const int with : {0, 0x5A, 0xFF}) {
+        EXPECT_EXIT(program(with), testing::ExitedWithCode(0), "tenure: the pool at 0x.* overwritten ");
+        EXPECT_EXIT(program(with), testing::ExitedWithCode(0), "tenure: the affinity group at 0x.* overwritten ");
+        EXPECT_EXIT(program(with), testing::ExitedWithCode(0), lacks("still held"));
+    }
+}
+
+std::jmp_buf before;
+
+[[gnu::noinline]] void leave_by_jump() {
+    tenure::block_pool left(64);
+    static_cast<void>(left.allocate());
+    std::longjmp(before, 1);
+}
+
+/// Uses the stack that the frame had.
+[[gnu::noinline]] void overwrite_stack() {
+    volatile unsigned char room[16384];
+    for (volatile unsigned char& each : room) each = 0x5A;
+}
+
+TEST_F(leak_check_death, survives_a_jump_over_a_pool) {
+    const auto program = [] {
+        check_leaks();
+        if (setjmp(before) == 0) leave_by_jump();
+        overwrite_stack();
+        end();
+    };
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), "tenure: the pool at 0x.* A longjmp over its frame runs no ");
+}
+
+TEST_F(leak_check_death, believes_a_new_object_where_another_was_lost) {
+    EXPECT_EXIT(
+        {
+            check_leaks();
+            void* const memory = map();
+            static_cast<void>((::new (memory) tenure::block_pool(64, 64))->allocate());
+            std::memset(memory, 0, sizeof(tenure::block_pool));
+            static_cast<void>((::new (memory) tenure::block_pool(32))->allocate());
+            end();
+        },
+        testing::ExitedWithCode(0), "by\n  pool of 32-byte blocks: 1 block, 32 bytes\n");
+}
+
+TEST_F(leak_check_death, does_not_read_names_of_an_unloaded_file) {
+    const auto program = [] {
+        check_leaks();
+        void* const file = map();
+        auto* const name = static_cast<char*>(file);
+        std::strcpy(name, "nodes");
+        static_cast<void>(forever<tenure::affinity_group>(std::string_view{name, 5}).allocate(24));
+        static_cast<void>(forever<tenure::heap>(tenure::heap_options{.name = {name, 5}}).allocate(100));
+        auto& pool = forever<tenure::block_pool>(std::size_t{64});
+        tenure::detail::name_holder(&pool, name);
+        static_cast<void>(pool.allocate());
+        ::munmap(file, mapped_bytes);
+        end();
+    };
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0),
+                "  affinity group \\(its name was in an unloaded file\\): 1 block");
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), "  heap \\(its name was in an unloaded file\\): 1 block");
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), "  pool of \\(a type of an unloaded file\\): 1 block, 64 bytes");
 }
 
 TEST(held_list, writes_the_largest_lines_and_says_that_there_are_more) {

@@ -84,11 +84,28 @@ TEST(short_name, only_names_of_this_library_are_its_own) {
     EXPECT_TRUE(is_own_name("_ZN" + space + "6reportENS0_11report_kindE"));
     EXPECT_TRUE(is_own_name("_ZNK" + space + "4heap5validEv"));
     EXPECT_TRUE(is_own_name("_ZZN" + space + "4heap5validEvENKUlvE_clEv"));
+    EXPECT_TRUE(is_own_name("_ZThn16_N" + space + "4heap5validEv"));
+    EXPECT_TRUE(is_own_name("_ZTv0_n24_NK" + space + "4heap5validEv"));
     EXPECT_TRUE(is_own_name("tn_malloc"));
+    EXPECT_FALSE(is_own_name("_ZThn16_N4game5spawnEi"));
+    EXPECT_FALSE(is_own_name("_ZTv0"));
     EXPECT_FALSE(is_own_name("_ZN6tenure4gameEv"));
     EXPECT_FALSE(is_own_name("_Z4callIN" + space + "4heapEEvT_"));
     EXPECT_FALSE(is_own_name("_ZN4game5spawnEi"));
     EXPECT_FALSE(is_own_name("main"));
+}
+
+TEST(short_name, the_standard_library_and_global_operators_are_known_by_their_names) {
+    using tenure::platform::is_global_new_or_delete;
+    using tenure::platform::is_standard_name;
+    EXPECT_TRUE(is_standard_name("_ZSt8for_eachIPiEvT_S1_"));
+    EXPECT_TRUE(is_standard_name("_ZNKSt8functionIFvvEEclEv"));
+    EXPECT_TRUE(is_standard_name("_ZN9__gnu_cxx13new_allocatorIiE8allocateEmPKv"));
+    EXPECT_FALSE(is_standard_name("_ZN4game5spawnESt6vectorIiE"));
+    EXPECT_TRUE(is_global_new_or_delete("_Znwm"));
+    EXPECT_TRUE(is_global_new_or_delete("_ZdaPvm"));
+    EXPECT_FALSE(is_global_new_or_delete("_ZN4gamenwEm"));
+    EXPECT_FALSE(is_global_new_or_delete("main"));
 }
 
 }

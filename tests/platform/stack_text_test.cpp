@@ -5,6 +5,7 @@
 
 #include <csignal>
 #include <cstdlib>
+#include <functional>
 
 #include <gtest/gtest.h>
 
@@ -18,6 +19,40 @@ template<class T>
 __attribute__((noinline)) void make_mistake(T what) {
     tenure::report_misuse(what, nullptr, "Do that.");
     asm volatile(""); // this function stays on the stack
+}
+
+}
+
+// Functions of the library, as far as a report can tell.
+namespace tenure::inline TENURE_ABI::detail {
+
+__attribute__((noinline)) void fail_for_test() {
+    report_misuse("a mistake", nullptr, "Do that.");
+    asm volatile("");
+}
+
+__attribute__((noinline)) void call_for_test(const std::function<void()>& function) {
+    function();
+    asm volatile("");
+}
+
+}
+
+namespace stack_text_test {
+
+__attribute__((noinline)) void fail_through_the_standard_library() {
+    tenure::detail::call_for_test([] { tenure::detail::fail_for_test(); });
+    asm volatile("");
+}
+
+__attribute__((noinline)) void fail_in_function_of_program() {
+    tenure::detail::fail_for_test();
+    asm volatile("");
+}
+
+__attribute__((noinline)) void fail_in_function_that_the_library_calls() {
+    tenure::detail::call_for_test([] { fail_in_function_of_program(); });
+    asm volatile("");
 }
 
 }
@@ -51,6 +86,31 @@ TEST_F(stack_text_death, of_nothing_but_the_library_is_written_all_the_same) {
             std::_Exit(0);
         },
         testing::ExitedWithCode(0), "^    #0 0x[0-9a-f]+ in tenure::v0_1_checks.::report");
+}
+
+TEST_F(stack_text_death, of_nothing_but_the_library_names_the_function_that_the_program_called) {
+    EXPECT_EXIT(
+        {
+            const auto in = [](auto* function) {
+                return reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(function) + 1);
+            };
+            void* frames[2] = {};
+            frames[0] = in(&tenure::report);
+            frames[1] = in(&tenure::report_misuse);
+            tenure::host::write_stack(frames, 2);
+            std::_Exit(0);
+        },
+        testing::ExitedWithCode(0), "^    #0 0x[0-9a-f]+ in [^#]*report_misuse[^#]*$");
+}
+
+TEST_F(stack_text_death, leaves_out_what_the_library_calls_through_the_standard_library) {
+    EXPECT_EXIT(fail_through_the_standard_library(), testing::KilledBySignal(SIGABRT),
+                "#0 0x[0-9a-f]+ in [^#\n]*fail_through_the_standard_library");
+}
+
+TEST_F(stack_text_death, keeps_functions_of_the_program_that_the_library_called) {
+    EXPECT_EXIT(fail_in_function_that_the_library_calls(), testing::KilledBySignal(SIGABRT),
+                "#0 0x[0-9a-f]+ in [^#\n]*fail_in_function_of_program");
 }
 
 TEST_F(stack_text_death, with_an_address_outside_every_file_has_the_address) {

@@ -150,12 +150,20 @@ affinity_group::affinity_group(std::string_view name, affinity_options options, 
         });
         fork_.enlist();
     }
-    detail::add_holder(this, [](const void* holder, const char*, detail::held_list& to) noexcept {
-        const auto& held = *static_cast<const affinity_group*>(holder);
-        if (held.mutex_.is_mine()) return; // a signal handler ends the program
-        const allocator_stats all = held.stats();
-        to.add({"affinity group ", held.name_, all.live_count, all.live_bytes});
-    });
+    static constexpr detail::holder_kind as_holder{
+        "affinity group", sizeof(affinity_group),
+        [](const void* holder) noexcept {
+            const auto& held = *static_cast<const affinity_group*>(holder);
+            const std::uint64_t mark = detail::mixed(address_of(held.name_.data()), held.name_.size());
+            return detail::mixed(mark, address_of(held.source_));
+        },
+        [](const void* holder, const char*, detail::held_list& to) noexcept {
+            const auto& held = *static_cast<const affinity_group*>(holder);
+            if (held.mutex_.is_mine()) return; // a signal handler ends the program
+            const allocator_stats all = held.stats();
+            to.add({"affinity group ", detail::readable_name(held.name_), all.live_count, all.live_bytes});
+        }};
+    detail::add_holder(this, as_holder);
 }
 
 affinity_group::affinity_group(affinity_group&& other) noexcept

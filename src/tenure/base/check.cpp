@@ -2,8 +2,22 @@
 // SPDX-License-Identifier: MIT
 
 #include <tenure/base/check.hpp>
+#include <tenure/base/host.hpp>
 
 namespace tenure::inline TENURE_ABI {
+
+namespace {
+
+/// A block of another copy of the library looks like a mistake of any kind when it is freed to this one.
+__attribute__((noinline)) void say_other_copy(report_text& text) noexcept {
+    char path[256];
+    const std::string_view other = host::other_copy(path, sizeof path);
+    if (other.empty()) return;
+    text.text(" A second copy of the library is in ").text(other);
+    text.text(": if that one allocated the block, free it there, or link the same shared library into both.");
+}
+
+}
 
 int check_level() noexcept { return checks::level; }
 
@@ -12,6 +26,7 @@ void report_misuse(std::string_view what, const void* pointer, std::string_view 
     text.text(what);
     if (pointer != nullptr) text.text(": ").address(pointer);
     text.text(". ").text(advice);
+    if (pointer != nullptr && what.find("free") != std::string_view::npos) say_other_copy(text);
     report(report_kind::misuse, text.view());
 }
 

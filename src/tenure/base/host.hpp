@@ -25,7 +25,8 @@ void write_report(std::string_view text) noexcept;
 std::size_t walk_stack(void** frames, std::size_t capacity) noexcept;
 
 /// Writes one line per frame to standard error: the address, the function without its parameters, the file and the
-/// offset of the call in it. The library's own frames at the begin are left out. Below the stack stands the command
+/// offset of the call in it. The library's own frames at the begin are left out, unless a file without a symbol table
+/// contains them; if nothing else is known, the outermost of them is written. Below the stack stands the command
 /// that prints the lines of the source. Under a sanitizer the frames have their lines, also those of inlined functions.
 /// Cost      O(symbols of the files) per frame; allocates nothing, maps the files to read.
 void write_stack(void* const* frames, std::size_t count) noexcept;
@@ -37,6 +38,10 @@ void write_stack(void* const* frames, std::size_t count) noexcept;
 /// Reports, once, that another copy of the library is in the process: a plug-in has linked one of its own. The drop-in
 /// is not one of these copies. Cost      microseconds; takes the loader's lock.
 void report_other_copies() noexcept;
+
+/// Finds the file with another copy of the library in the process.
+/// Returns   its path in `buffer`, cut to the capacity; empty if there is none. Cost      as report_other_copies().
+[[nodiscard]] std::string_view other_copy(char* buffer, std::size_t capacity) noexcept;
 
 /// Whether the process environment exists yet. A drop-in malloc is called before it does.
 [[nodiscard]] bool has_environment() noexcept;

@@ -7,6 +7,7 @@
 #include <array>
 #include <atomic>
 #include <charconv>
+#include <iterator>
 #include <utility>
 
 #include <tenure/base/at_fork.hpp>
@@ -226,9 +227,32 @@ std::size_t edit_distance(std::string_view from, std::string_view to) noexcept {
     return row[to.size()];
 }
 
-/// Reports a variable that is no option but nearly named like one. The prefix is shared with other programs of the
-/// project and with the user's own variables, so other names are left alone.
-void report_if_misspelt(std::string_view name) noexcept {
+/// Whether the variable belongs to someone else: the hook of `tenure watch`, the .NET package for jemalloc, tests, the
+/// build (CMake reads TENURE_ROOT), or a cluster with a service called "tenure", which describes it to every container.
+bool is_of_others(std::string_view name) noexcept {
+    constexpr std::string_view families[] = {"WATCH_", "JE_",     "TEST",     "BUILD", "VERSION",
+                                             "LIB",    "INCLUDE", "SERVICE_", "PORT"};
+    constexpr std::string_view names[] = {"",
+                                          "ROOT",
+                                          "DIR",
+                                          "HOME",
+                                          "PREFIX",
+                                          "SHARED",
+                                          "LAB",
+                                          "FUZZ",
+                                          "VALGRIND",
+                                          "CHECKS",
+                                          "CHECKED_TESTS",
+                                          "PRECOMPILED_HEADERS",
+                                          "PERFETTO_SDK",
+                                          "CLANG"};
+    name.remove_prefix(environment_prefix.size());
+    const auto begins = [&](std::string_view family) { return name.starts_with(family); };
+    return std::ranges::any_of(families, begins) || std::ranges::find(names, name) != std::end(names);
+}
+
+/// Reports a variable that is no option, with the option that is nearly named like it if there is one.
+void report_if_unknown(std::string_view name) noexcept {
     constexpr std::size_t max_wrong_letters = 3;
     const option_info* nearest = nullptr;
     std::size_t least = max_wrong_letters + 1;
@@ -239,19 +263,20 @@ void report_if_misspelt(std::string_view name) noexcept {
         least = distance;
         nearest = &each;
     }
-    if (nearest == nullptr) return;
+    if (nearest == nullptr && is_of_others(name)) return;
     report_text message;
-    message.text(name).text(" is not an option and was ignored. Did you mean ").text(nearest->environment);
-    message.text("? `tenure options` lists all.");
+    message.text(name).text(" is not an option and was ignored. ");
+    if (nearest != nullptr) message.text("Did you mean ").text(nearest->environment).text("? ");
+    message.text("`tenure options` lists all.");
     report(report_kind::notice, message.view());
 }
 
-void report_misspelt() noexcept {
+void report_unknown() noexcept {
     for (std::size_t index = 0;; ++index) {
         const char* const entry = host::environment_entry(environment_prefix, index);
         if (entry == nullptr) return;
         const std::string_view whole{entry};
-        report_if_misspelt({entry, std::min(whole.find('='), whole.size())});
+        report_if_unknown({entry, std::min(whole.find('='), whole.size())});
     }
 }
 
@@ -274,7 +299,7 @@ void read_all() noexcept {
         say_what_is_valid(message, table[index]);
         report(report_kind::notice, message.view());
     }
-    if (has_any) report_misspelt();
+    if (has_any) report_unknown();
     if (option_value(option::report_copies) != 0) host::report_other_copies();
 }
 

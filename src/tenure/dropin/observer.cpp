@@ -12,5 +12,6 @@ namespace tenure::inline TENURE_ABI::host {
 
 const tenure_observer_table* process_observer() noexcept { return nullptr; }
 void report_other_copies() noexcept {}
+std::string_view other_copy(char*, std::size_t) noexcept { return {}; }
 
 }

@@ -15,6 +15,7 @@
 #include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/mutex.hpp>
 #include <tenure/platform/program.hpp>
+#include <tenure/platform/readable.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -22,9 +23,15 @@ namespace {
 
 struct holder_entry {
     std::uintptr_t key;
-    list_holder_function list;
+    const holder_kind* kind;
+    std::uint64_t mark;
     const char* type;
 };
+
+[[nodiscard]] bool is_as_registered(const holder_entry& entry) noexcept {
+    const void* const holder = pointer_at(entry.key);
+    return platform::is_object_readable(holder, entry.kind->bytes) && entry.kind->mark(holder) == entry.mark;
+}
 
 struct holders {
     platform::mutex mutex;
@@ -68,11 +75,14 @@ void leak_lister::enlist() noexcept {
     listers = this;
 }
 
-void add_holder(const void* holder, list_holder_function list) noexcept {
+void add_holder(const void* holder, const holder_kind& kind) noexcept {
     if (option_value(option::leak_check) == 0) [[likely]]
         return;
     change_holders([&](auto& table) {
-        if (table.find(address_of(holder)) == nullptr) table.put({address_of(holder), list, nullptr});
+        const std::uint64_t mark = kind.mark(holder);
+        const holder_entry* const found = table.find(address_of(holder));
+        if (found == nullptr || found->kind != &kind || found->mark != mark)
+            table.put({address_of(holder), &kind, mark, nullptr});
     });
 }
 
@@ -106,7 +116,10 @@ bool serves_foreign_blocks() noexcept { return is_foreign.load(std::memory_order
 void list_held(held_list& to) noexcept {
     for (const leak_lister* each = listers; each != nullptr; each = each->next) each->list(to);
     const platform::lock_guard lock(all_holders.mutex);
-    all_holders.table.for_each([&](const holder_entry& each) { each.list(pointer_at(each.key), each.type, to); });
+    all_holders.table.for_each([&](const holder_entry& each) {
+        const void* const holder = pointer_at(each.key);
+        is_as_registered(each) ? each.kind->list(holder, each.type, to) : to.add_lost(each.kind->part, holder);
+    });
 }
 
 // GCC:   constexpr const char* tenure::...::signature_of() [with T = game::monster]
@@ -114,10 +127,15 @@ void list_held(held_list& to) noexcept {
 std::string_view type_in(const char* signature) noexcept {
     if (signature == nullptr) return {};
     constexpr std::string_view mark = "T = ";
-    const char* const begin = std::strstr(signature, mark.data());
-    if (begin == nullptr) return {};
-    const std::string_view rest{begin + mark.size()};
+    const std::string_view whole = platform::text_or(signature, "T = (a type of an unloaded file)]");
+    const std::size_t begin = whole.find(mark);
+    if (begin == std::string_view::npos) return {};
+    const std::string_view rest{whole.data() + begin + mark.size(), whole.size() - begin - mark.size()};
     return {rest.data(), rest.empty() ? 0 : rest.size() - 1};
+}
+
+std::string_view readable_name(std::string_view name) noexcept {
+    return platform::text_or(name, "(its name was in an unloaded file)");
 }
 
 void held_list::add(const held_blocks& held) noexcept {
@@ -128,6 +146,11 @@ void held_list::add(const held_blocks& held) noexcept {
 }
 
 void held_list::add_detail(const held_blocks& held) noexcept { add_line(held, true); }
+
+void held_list::add_lost(std::string_view part, const void* holder) noexcept {
+    if (lost_count_ < max_lost) lost_[lost_count_] = {part, holder};
+    ++lost_count_;
+}
 
 void held_list::add_line(const held_blocks& held, bool is_detail) noexcept {
     line added{};
@@ -175,7 +198,25 @@ void held_list::write_lines(bool are_details) noexcept {
     }
 }
 
+void held_list::write_lost() const noexcept {
+    if (lost_count_ == 0) return;
+    for (std::size_t index = 0; index < std::min(lost_count_, max_lost); ++index) {
+        report_text text;
+        text.text("tenure: the ").text(lost_[index].part).text(" at ").address(lost_[index].at);
+        text.text(" was unmapped, freed or overwritten before its destructor ran: its blocks are not counted.\n");
+        host::write_report(text.view());
+    }
+    if (lost_count_ > max_lost) {
+        report_text more;
+        more.text("tenure: The same holds for ").number(lost_count_ - max_lost).text(" more.\n");
+        host::write_report(more.view());
+    }
+    host::write_report(
+        "tenure: Destroy such an object before its memory goes away. A longjmp over its frame runs no destructor.\n");
+}
+
 void held_list::write() noexcept {
+    write_lost();
     if (count_ == 0) return;
     report_text text;
     text.text("tenure: ").number(count_).text(count_ == 1 ? " block of " : " blocks with ").number(bytes_);

@@ -35,10 +35,17 @@ public:
     /// A line about blocks that another line counts: the types of the process heap's blocks.
     void add_detail(const held_blocks& held) noexcept;
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
+    /// An object that is no longer there, though its destructor did not run: what it held cannot be counted.
+    void add_lost(std::string_view part, const void* holder) noexcept;
     /// Writes the lines to standard error; nothing if there are none.
     void write() noexcept;
 
 private:
+    static constexpr std::size_t max_lost = 4; // the first; the others are only counted
+    struct lost_object {
+        std::string_view part; // a constant of the library
+        const void* at;
+    };
     struct line {
         char words[120];
         std::size_t words_bytes;
@@ -49,16 +56,31 @@ private:
     };
     void add_line(const held_blocks& held, bool is_detail) noexcept;
     void write_lines(bool are_details) noexcept;
+    void write_lost() const noexcept;
 
     line lines_[max_lines];
     std::size_t line_count_ = 0;
     std::size_t count_ = 0, bytes_ = 0;
+    lost_object lost_[max_lost];
+    std::size_t lost_count_ = 0;
 };
 
 /// Adds a part's own lines.
 using list_function = void (*)(held_list&) noexcept;
-/// Adds the lines of one object; `type` is a name as of signature_of(), or nullptr.
-using list_holder_function = void (*)(const void* holder, const char* type, held_list&) noexcept;
+/// What the report has to know about a kind of object that may hold blocks at the end. The program may have unmapped or
+/// overwritten such an object without a call of its destructor.
+struct holder_kind {
+    std::string_view part; ///< "pool"
+    std::size_t bytes;     ///< of the object
+    /// A number from members that stay as they are from add_holder() to remove_holder(), also when the contents move.
+    std::uint64_t (*mark)(const void* holder) noexcept;
+    /// Adds the lines of one object that has kept its mark; `type` is a name as of signature_of(), or nullptr.
+    void (*list)(const void* holder, const char* type, held_list&) noexcept;
+};
+/// A number for holder_kind::mark.
+[[nodiscard]] constexpr std::uint64_t mixed(std::uint64_t mark, std::uint64_t value) noexcept {
+    return (mark ^ value) * 0x9E37'79B9'7F4A'7C15;
+}
 
 /// A part with one function, of static duration. Enlist it once, when the library is loaded.
 struct leak_lister {
@@ -67,8 +89,10 @@ struct leak_lister {
     void enlist() noexcept;
 };
 
-/// Registers an object that may hold blocks at the end, if the option is on. The object may be registered already.
-TENURE_API void add_holder(const void* holder, list_holder_function list) noexcept;
+/// Registers an object that may hold blocks at the end, if the option is on. The object may be registered already, and
+/// an address may be that of an object that is gone.
+/// Requires  `kind` is of static duration.
+TENURE_API void add_holder(const void* holder, const holder_kind& kind) noexcept;
 /// The type of its blocks, as of signature_of().
 TENURE_API void name_holder(const void* holder, const char* type) noexcept;
 /// The contents of an object have moved to another, which has the same type. Both stay registered.
@@ -84,12 +108,15 @@ TENURE_API void serve_foreign_blocks() noexcept;
 /// Adds what all parts hold.
 void list_held(held_list& to) noexcept;
 
+/// A name that the program owns, unless it was in a plug-in that is unloaded.
+[[nodiscard]] std::string_view readable_name(std::string_view name) noexcept;
+
 /// The compiler's text for this function, which contains the name of T.
 template<class T>
 [[nodiscard]] constexpr const char* signature_of() noexcept {
     return __PRETTY_FUNCTION__;
 }
-/// The name of the type in it.
+/// The name of the type in it. The text may be that of a plug-in that was unloaded.
 [[nodiscard]] std::string_view type_in(const char* signature) noexcept;
 
 }

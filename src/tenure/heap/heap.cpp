@@ -83,8 +83,14 @@ struct heap_events {
         const auto& held = *static_cast<const registered_heap*>(home);
         if (held.core.holds_lock()) return; // a signal handler ends the program
         const allocator_stats all = held.core.stats();
-        to.add({"heap ", held.name, all.live_count, all.live_bytes});
+        to.add({"heap ", detail::readable_name(held.name), all.live_count, all.live_bytes});
     }
+    static constexpr detail::holder_kind as_holder{
+        "heap", sizeof(registered_heap),
+        [](const void* home) noexcept {
+            return detail::mixed(0, address_of(static_cast<const registered_heap*>(home)->name.data()));
+        },
+        &list_held};
     static const void* holder_of(const heap& of) noexcept { return of.home_; }
 
     static void end_of_slot(void* owner, void* cache) noexcept {
@@ -371,7 +377,7 @@ heap::heap(heap_options options, block_source& source) noexcept {
     home_->core.set_tended(options.background);
     slot_ = home_->slot = platform::register_slot(home_, &heap_events::end_of_slot);
     home_->fork.enlist();
-    detail::add_holder(home_, &heap_events::list_held);
+    detail::add_holder(home_, heap_events::as_holder);
 }
 
 heap::~heap() { end_home(home_); }

@@ -90,11 +90,22 @@ block_pool::block_pool(std::size_t bytes, std::size_t alignment, std::size_t seg
     } else if constexpr (checks::caller) {
         report_impossible(bytes, alignment);
     }
-    detail::add_holder(this, &list_held);
+    detail::add_holder(this, as_holder);
 }
+
+constinit const detail::holder_kind block_pool::as_holder{
+    "pool", sizeof(block_pool),
+    [](const void* holder) noexcept {
+        const auto& held = *static_cast<const block_pool*>(holder);
+        const std::uint64_t mark = detail::mixed(held.alignment_, held.wanted_segment_bytes_);
+        return detail::mixed(mark, address_of(&held.source_));
+    },
+    &block_pool::list_held};
 
 void block_pool::list_held(const void* holder, const char* type, detail::held_list& to) noexcept {
     const auto& held = *static_cast<const block_pool*>(holder);
+    // Other members change, and may have been overwritten alone.
+    if (held.allocated_ > held.segment_count_ * held.layout_.capacity) return to.add_lost("pool", holder);
     const std::size_t count = held.size();
     detail::add_pool(to, "pool of ", held.block_bytes(), type, count);
 }

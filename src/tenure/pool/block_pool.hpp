@@ -40,6 +40,7 @@ namespace tenure::inline TENURE_ABI {
 
 namespace detail {
 class held_list;
+struct holder_kind;
 class shared_pool_core;
 }
 
@@ -182,6 +183,7 @@ private:
     bool is_left_ = false;          // a move emptied it
     std::uint32_t guard_bytes_ = 0; // between blocks, in checked builds: part of the stride
 
+    static const detail::holder_kind as_holder;
     static void list_held(const void* holder, const char* type, detail::held_list& to) noexcept;
     void note_misuse(std::string_view what, const void* at, std::string_view advice) noexcept;
     detail::misuse_log* noted_ =

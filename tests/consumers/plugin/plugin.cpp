@@ -25,6 +25,13 @@ int free_much() {
 
 }
 
+/// A block of the process heap, of TempJob or of a pool.
+extern "C" __attribute__((visibility("default"))) void* allocate_in_plugin(int kind) {
+    static auto& pool = *new tenure::block_pool(64);
+    if (kind == 0) return tenure::heap::process().allocate(64);
+    return kind == 1 ? tenure::allocate(64, tenure::lifetime::temp_job) : pool.allocate();
+}
+
 extern "C" __attribute__((visibility("default"))) int use_plugin() {
     int failures = 0;
     for (int frame = 0; frame < 10; ++frame) failures += consumer::use_everything(tenure::checks::level);

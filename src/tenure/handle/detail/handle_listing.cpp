@@ -15,6 +15,7 @@
 #include <tenure/handle/handle_memory.hpp>
 #include <tenure/handle/handle_table.hpp>
 #include <tenure/platform/clock.hpp>
+#include <tenure/platform/readable.hpp>
 
 namespace tenure::inline TENURE_ABI {
 
@@ -59,11 +60,11 @@ void say_kind(report_text& to, std::string_view kind, usage_form form) noexcept 
     }
 }
 
-/// The first bytes of a kind: a few more than are written, so that the code point at the end is seen whole.
+/// The first bytes of a kind: a few more than are written, so that the code point at the end is seen whole. The text
+/// may have been in a plug-in that is unloaded.
 [[nodiscard]] std::string_view begin_of(const char* kind) noexcept {
-    std::size_t length = 0;
-    while (length < max_kind_bytes + 3 && kind[length] != '\0') ++length;
-    return {kind, length};
+    const std::string_view whole = platform::text_or(kind, "of an unloaded file");
+    return {whole.data(), std::min(whole.size(), max_kind_bytes + 3)};
 }
 
 /// Writes an age with at most three digits and a unit.

@@ -9,6 +9,7 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstring>
 
@@ -127,6 +128,15 @@ void report_other_copies() noexcept {
     __atomic_store_n(&tenure_copy_is_known, 1, __ATOMIC_RELAXED);
     __atomic_store_n(found.other.is_known, 1, __ATOMIC_RELAXED);
     write_copies(found);
+}
+
+std::string_view other_copy(char* buffer, std::size_t capacity) noexcept {
+    found_copies found;
+    ::dl_iterate_phdr(&look_at, &found);
+    if (!found.has_own || !found.has_other) return {};
+    const std::size_t bytes = std::min(std::strlen(found.other.path), capacity);
+    std::memcpy(buffer, found.other.path, bytes);
+    return {buffer, bytes};
 }
 
 }

@@ -74,6 +74,7 @@ void elf_symbols::find_tables() noexcept {
             if (symbols_ == nullptr || names_ == nullptr) continue;
             symbol_count_ = table.sh_size / sizeof(symbol_entry);
             names_bytes_ = names.sh_size;
+            has_all_ = kind == SHT_SYMTAB;
             return;
         }
     }

@@ -24,6 +24,9 @@ public:
     /// Leaves the file before. A file that cannot be read, or has no table of symbols, has no functions.
     void open(const char* path) noexcept;
 
+    /// Whether the file has the linker's table, and not only the functions that it exports.
+    [[nodiscard]] bool has_all() const noexcept { return symbol_count_ != 0 && has_all_; }
+
     struct symbol {
         std::string_view name;
         std::uint64_t offset; ///< of the address from the function's begin
@@ -44,6 +47,7 @@ private:
     std::size_t symbol_count_ = 0;
     const char* names_ = nullptr;
     std::size_t names_bytes_ = 0;
+    bool has_all_ = false;
 };
 
 }

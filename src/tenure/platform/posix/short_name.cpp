@@ -373,6 +373,20 @@ private:
     return true;
 }
 
+/// "Thn16_" or "Tv0_n24_": a function that corrects the object's address and goes on in another.
+void skip_thunk(std::string_view& rest) noexcept {
+    const std::size_t offsets = take_prefix(rest, "Th") ? 1 : take_prefix(rest, "Tv") ? 2 : 0;
+    for (std::size_t index = 0; index < offsets; ++index) {
+        while (!rest.empty() && rest[0] != '_') rest.remove_prefix(1);
+        static_cast<void>(take_prefix(rest, "_"));
+    }
+}
+
+void skip_qualifiers(std::string_view& rest) noexcept {
+    while (take_prefix(rest, "r") || take_prefix(rest, "V") || take_prefix(rest, "K") || take_prefix(rest, "R") ||
+           take_prefix(rest, "O")) {}
+}
+
 }
 
 std::string_view short_name(std::string_view mangled, char* buffer, std::size_t capacity) noexcept {
@@ -386,12 +400,25 @@ bool is_own_name(std::string_view mangled) noexcept {
     std::string_view rest = mangled;
     if (take_prefix(rest, "tn_")) return true;
     if (!take_prefix(rest, "_Z")) return false;
+    skip_thunk(rest);
     while (take_prefix(rest, "Z") || take_prefix(rest, "L")) {} // inside a function of ours
     if (!take_prefix(rest, "N")) return false;
-    while (take_prefix(rest, "V") || take_prefix(rest, "K") || take_prefix(rest, "R") || take_prefix(rest, "O")) {}
+    skip_qualifiers(rest);
     constexpr std::string_view abi = TENURE_TEXT(TENURE_ABI);
     static_assert(abi.size() == 12);
     return take_prefix(rest, "6tenure12") && take_prefix(rest, abi);
+}
+
+bool is_standard_name(std::string_view mangled) noexcept {
+    std::string_view rest = mangled;
+    if (!take_prefix(rest, "_Z")) return false;
+    if (take_prefix(rest, "N")) skip_qualifiers(rest);
+    return take_prefix(rest, "St") || take_prefix(rest, "9__gnu_cxx");
+}
+
+bool is_global_new_or_delete(std::string_view mangled) noexcept {
+    std::string_view rest = mangled;
+    return take_prefix(rest, "_Zn") || take_prefix(rest, "_Zd");
 }
 
 }

@@ -21,4 +21,10 @@ namespace tenure::inline TENURE_ABI::platform {
 /// Whether a mangled name, or a name of C, is in this library's own namespace or begins as its C functions do.
 [[nodiscard]] bool is_own_name(std::string_view mangled) noexcept;
 
+/// Whether a mangled name is of a function of the standard library, which may call one of this library.
+[[nodiscard]] bool is_standard_name(std::string_view mangled) noexcept;
+
+/// Whether a mangled name is of operator new or delete of no class.
+[[nodiscard]] bool is_global_new_or_delete(std::string_view mangled) noexcept;
+
 }

@@ -4,6 +4,7 @@
 #include <link.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include <tenure/base/align.hpp>
@@ -24,7 +25,7 @@ namespace tenure::inline TENURE_ABI::host {
 
 namespace {
 
-/// The loaded file that contains an address.
+/// The loaded file that contains an address. look_at() finds it.
 struct loaded_file {
     std::uintptr_t address;  ///< looked for
     std::uintptr_t bias = 0; ///< from an address in the file to the one in memory
@@ -86,6 +87,12 @@ public:
     [[nodiscard]] const void* offset_in_file() const noexcept { return pointer_at(file_.address - file_.bias); }
 
     [[nodiscard]] bool is_own() const noexcept { return is_own_library(path()) || platform::is_own_name(function()); }
+    /// Whether the file has no names of functions, and this library is linked into it.
+    [[nodiscard]] bool is_nameless_home() const noexcept {
+        loaded_file home{address_of(reinterpret_cast<const void*>(&write_stack))};
+        return !symbols_.has_all() && ::dl_iterate_phdr(&look_at, &home) != 0 &&
+               std::strcmp(home.path, file_.path) == 0;
+    }
 
 private:
     loaded_file file_{0};
@@ -98,7 +105,8 @@ class frame_lines {
 public:
     [[nodiscard]] static bool exist() noexcept { return &__sanitizer_symbolize_pc != nullptr; }
 
-    explicit frame_lines(void* frame) noexcept { __sanitizer_symbolize_pc(frame, "%f %S", text_, sizeof text_ - 2); }
+    /// The function and its place, with a tabulator between them.
+    explicit frame_lines(void* frame) noexcept { __sanitizer_symbolize_pc(frame, "%f\t%S", text_, sizeof text_ - 2); }
 
     /// The next line; empty behind the last.
     [[nodiscard]] std::string_view next() noexcept {
@@ -115,8 +123,8 @@ private:
 /// Whether a function is in the library's namespace. Its result may stand in front of it: "std::span<short> f(int)".
 [[nodiscard]] bool is_own_function(std::string_view readable) noexcept {
     constexpr std::string_view own = "tenure::" TENURE_TEXT(TENURE_ABI);
-    std::size_t depth = 0;            // within template arguments
-    std::string_view last = readable; // from the begin of the last word on
+    std::size_t depth = 0; // within template arguments
+    std::string_view last = readable;
     for (; !readable.empty() && (depth != 0 || readable[0] != '('); readable.remove_prefix(1)) {
         if (readable[0] == '<') ++depth;
         if (readable[0] == '>' && depth != 0) --depth;
@@ -124,7 +132,22 @@ private:
         last = readable;
         last.remove_prefix(1);
     }
-    return !readable.empty() && begins_with(last, own);
+    return begins_with(last, own);
+}
+
+/// Whether a source is in a room of the library: "/usr/include/tenure/pool/pool.hpp:105:17". Short debug information
+/// (clang -g1) has only "destroy" as the name of an inlined function.
+[[nodiscard]] bool is_own_source(std::string_view place) noexcept {
+    constexpr std::string_view rooms[] = {"base/",   "platform/", "engine/", "adapt/",  "heap/", "arena/",    "pool/",
+                                          "offset/", "affinity/", "handle/", "buffer/", "text/", "lifetime/", "capi/"};
+    constexpr std::string_view parent = "/tenure/";
+    const std::size_t found = place.rfind(parent);
+    if (found == std::string_view::npos) return false;
+    place.remove_prefix(found + parent.size());
+    for (const std::string_view room : rooms) {
+        if (begins_with(place, room)) return true;
+    }
+    return false;
 }
 
 /// Writes a frame and what is inlined there, without functions of the library that begin the stack: they are left out
@@ -132,9 +155,14 @@ private:
 void write_lines(void* frame, std::size_t& number, bool has_caller) noexcept {
     frame_lines lines(frame);
     for (std::string_view each = lines.next(); !each.empty(); each = lines.next()) {
-        if (number == 0 && has_caller && is_own_function(each)) continue;
+        const std::size_t tabulator = std::min(each.find('\t'), each.size());
+        const std::string_view function{each.data(), tabulator};
+        std::string_view place = each;
+        place.remove_prefix(std::min(tabulator + 1, each.size()));
+        const bool is_short = function.find('(') == std::string_view::npos;
+        if (number == 0 && has_caller && (is_own_function(function) || (is_short && is_own_source(place)))) continue;
         report_text line;
-        line.text("    #").number(number++).text(" ").address(frame).text(" in ").text(each);
+        line.text("    #").number(number++).text(" ").address(frame).text(" in ").text(function).text(" ").text(place);
         write_report(line.text("\n").view());
     }
 }
@@ -176,21 +204,44 @@ void write_commands(void* const* frames, std::size_t count, frame_reader& reader
 
 }
 
+namespace {
+
+/// The number of frames of the library at the begin: also those of the standard library that it called and that call
+/// it, and operator new and delete where they are the library's.
+[[nodiscard]] std::size_t own_frames(void* const* frames, std::size_t count, frame_reader& reader) noexcept {
+    std::size_t own = 0;
+    for (std::size_t index = 0; index < count; ++index) {
+        reader.look(frames[index]);
+        const std::string_view name = reader.function();
+        const bool is_operator = index != 0 && index == own && platform::is_global_new_or_delete(name);
+        if (reader.is_own() || is_operator) {
+            own = index + 1;
+        } else if (!platform::is_standard_name(name)) {
+            break;
+        }
+    }
+    return own;
+}
+
+}
+
 void write_stack(void* const* frames, std::size_t count) noexcept {
     frame_reader reader;
-    std::size_t own = 0;
-    for (; own < count; ++own) {
-        reader.look(frames[own]);
-        if (!reader.is_own()) break;
-    }
+    std::size_t own = own_frames(frames, count, reader);
     const bool has_caller = own != count;
-    if (!has_caller) own = 0; // a thread of ours
+    // The callers have no tables, as the code of a virtual machine: what they called is all that is known.
+    if (!has_caller && own != 0) --own;
     std::size_t number = 0;
+    bool is_nameless = false;
     for (std::size_t index = own; index < count; ++index) {
         reader.look(frames[index]);
         if (reader.function() == "main") count = index + 1; // its callers tell nothing
+        if (index == own && !frame_lines::exist()) is_nameless = reader.is_nameless_home();
         frame_lines::exist() ? write_lines(frames[index], number, has_caller)
                              : write_frame(frames[index], number++, reader);
+    }
+    if (is_nameless) {
+        write_report("    The file has no symbol table (strip, -s), so the first frames are the library's own.\n");
     }
     if (!frame_lines::exist()) write_commands(frames + own, count - own, reader);
 }

@@ -1,10 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <signal.h>
-#include <sys/syscall.h>
 #include <ucontext.h>
-#include <unistd.h>
 
 #include <cerrno>
 
@@ -12,6 +9,7 @@
 #include <tenure/base/host.hpp>
 #include <tenure/platform/fault.hpp>
 #include <tenure/platform/posix/unwind_rules.hpp>
+#include <tenure/platform/readable.hpp>
 
 // Call stacks by the unwind tables, as the compiler's runtime reads them, but on any stack. The runtime reads the code
 // at a return address that it has no table for, and the slots that a table names, wherever they are. At the bottom of a
@@ -35,21 +33,14 @@ public:
     [[nodiscard]] bool read(std::uintptr_t address, std::uint64_t& value) noexcept {
         constexpr std::uintptr_t page = 4096; // the smallest OS page of any system
         if (address % sizeof value != 0) return false;
-        if (align_down(address, page) != readable_page_ && !is_readable(address)) return false;
+        if (align_down(address, page) != readable_page_ && !platform::is_readable(pointer_at(address), sizeof value))
+            return false;
         readable_page_ = align_down(address, page);
         value = load(pointer_at(address));
         return true;
     }
 
 private:
-    /// The system reads the set of signals first, and then refuses the operation. No byte is written, and few filters
-    /// of system calls forbid this one; a walk under a filter that does ends early.
-    [[nodiscard]] static bool is_readable(std::uintptr_t address) noexcept {
-        constexpr int no_operation = -1;
-        constexpr std::size_t set_bytes = 8;
-        const auto answer = ::syscall(SYS_rt_sigprocmask, no_operation, pointer_at(address), nullptr, set_bytes);
-        return answer == -1 && errno == EINVAL;
-    }
     /// Sanitizers know only of accesses by the program's own code.
     [[nodiscard]] __attribute__((noinline, no_sanitize_address, no_sanitize_thread)) static std::uint64_t
     load(const void* at) noexcept {

@@ -50,11 +50,17 @@ shared_pool_core::shared_pool_core(std::size_t bytes, std::size_t alignment, blo
     blocks_.noted_ = &misuse_;
     fork_.enlist();
     remove_holder(&blocks_); // it counts what the threads' caches hold
-    add_holder(this, [](const void* holder, const char* type, held_list& to) noexcept {
-        const auto& held = *static_cast<const shared_pool_core*>(holder);
-        if (held.holds_lock()) return; // a signal handler ends the program
-        add_pool(to, "shared pool of ", held.block_bytes(), type, held.size());
-    });
+    static constexpr holder_kind as_holder{"shared pool", sizeof(shared_pool_core),
+                                           [](const void* holder) noexcept {
+                                               return mixed(
+                                                   0, static_cast<const shared_pool_core*>(holder)->block_bytes());
+                                           },
+                                           [](const void* holder, const char* type, held_list& to) noexcept {
+                                               const auto& held = *static_cast<const shared_pool_core*>(holder);
+                                               if (held.holds_lock()) return; // a signal handler ends the program
+                                               add_pool(to, "shared pool of ", held.block_bytes(), type, held.size());
+                                           }};
+    add_holder(this, as_holder);
 }
 
 shared_pool_core::~shared_pool_core() {

@@ -97,15 +97,16 @@ TENURE_COLD void heap_core::report_unsound(const void* block, std::uint8_t numbe
         text.text(
             ". Free it with the lifetime that it was allocated with; an object, with the destroy() of that part.");
     } else if (number == no_class) {
-        text.text("a pointer that is not a block of this heap was ").text(what_for).text(": ").address(block);
-        text.text(". Free it where it was allocated: another heap, a pool or the C library. A large block that "
-                  "was freed before is reported this way, too.");
+        text.text("a pointer that is not a block of this heap was ").text(what_for);
+        return report_misuse(text.view(), block,
+                             "Free it where it was allocated: another heap, a pool or the C library. A large block "
+                             "that was freed before is reported this way, too.");
     } else if (found == block_finding::freed) {
         text.text("a heap block that is already free was ").text(what_for).text(": ").address(block);
         text.text(". Look for a second owner of this block.");
     } else if (found == block_finding::no_begin) {
         text.text("a pointer that is not the start of a block, or whose block is already free, was ").text(what_for);
-        text.text(": ").address(block).text(". Pass what allocate() returned, once; look for a second owner.");
+        return report_misuse(text.view(), block, "Pass what allocate() returned, once; look for a second owner.");
     } else if (found == block_finding::other_form) {
         const block_form from = checked_.form(block, number);
         text.text("a block that was allocated by ").text(name_of_allocation(from));
