@@ -204,6 +204,7 @@ TEST(capi_engine, a_budget_tells_and_refuses) {
 
 TEST(capi_engine, hooks_are_copied_and_told_of_blocks) {
     if (tenure::passthrough_enabled(tenure::part::heap)) GTEST_SKIP() << "its blocks come from malloc";
+    const support::heard_reports heard; // checked builds report what is refused
     struct counts {
         std::size_t begins = 0, ends = 0, bytes = 0;
     } seen;

@@ -8,8 +8,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
+#include <optional>
+#include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "cli/command_line.hpp"
 #include "cli/terminal.hpp"
@@ -25,19 +29,42 @@ namespace {
 
 std::string mib_text(std::uint64_t bytes) { return value_text(static_cast<double>(bytes) / (1024.0 * 1024.0)); }
 
+std::int64_t refused_count(const tag_frames& each) {
+    return std::accumulate(each.refusals.begin(), each.refusals.end(), std::int64_t{0});
+}
+
+std::int64_t last_bytes(const tag_frames& each) {
+    return each.persistent_bytes.empty() ? 0 : each.persistent_bytes.back();
+}
+
+nlohmann::json json_of(const frame_usages& log) {
+    const auto limit = [](const std::optional<std::uint64_t>& bytes) {
+        return bytes.has_value() ? nlohmann::json(*bytes) : nlohmann::json();
+    };
+    nlohmann::json tags = nlohmann::json::array();
+    for (const tag_frames& each : log.tags) {
+        tags.push_back({{"name", each.name},
+                        {"peak_bytes", each.peak_bytes()},
+                        {"last_bytes", last_bytes(each)},
+                        {"limit_bytes", limit(each.limit_bytes)},
+                        {"threshold_bytes", limit(each.threshold_bytes)},
+                        {"frames_exceeded", each.exceeded_count()},
+                        {"refused", refused_count(each)}});
+    }
+    return {{"frame_count", log.frames.size()}, {"tags", std::move(tags)}};
+}
+
 std::string table_of(const frame_usages& log) {
     std::string text = fmt::format("{}; process heap in MiB\n{:<24}{:>10}{:>10}{:>10}{:>17}{:>10}\n",
                                    count_text(log.frames.size(), "frame"), "tag", "peak", "last", "limit",
                                    "frames exceeded", "refused");
     for (const tag_frames& each : log.tags) {
-        std::int64_t refused = 0;
-        for (const std::int64_t count : each.refusals) refused += count;
-        const std::int64_t last = each.persistent_bytes.empty() ? 0 : each.persistent_bytes.back();
         const std::string name = elided(printable(each.name), 23);
-        text += fmt::format(
-            "{}{:{}}{:>10}{:>10}{:>10}{:>17}{:>10}\n", name, "", 24 - columns_of(name),
-            mib_text(static_cast<std::uint64_t>(each.peak_bytes())), mib_text(static_cast<std::uint64_t>(last)),
-            each.limit_bytes.has_value() ? mib_text(*each.limit_bytes) : "-", each.exceeded_count(), refused);
+        text += fmt::format("{}{:{}}{:>10}{:>10}{:>10}{:>17}{:>10}\n", name, "", 24 - columns_of(name),
+                            mib_text(static_cast<std::uint64_t>(each.peak_bytes())),
+                            mib_text(static_cast<std::uint64_t>(last_bytes(each))),
+                            each.limit_bytes.has_value() ? mib_text(*each.limit_bytes) : "-", each.exceeded_count(),
+                            refused_count(each));
     }
     return text;
 }
@@ -50,6 +77,7 @@ usage_command::usage_command(CLI::App& app)
     command_->add_option("log", path_, "The file that frame_usage_log::write() made")->required()->type_name("FILE");
     command_->add_option("--html", html_, "Draws each tag over the frames, with its budget, into this page")
         ->type_name("FILE");
+    command_->add_flag("--json", json_, "Prints the table as JSON, in bytes");
     command_->footer("\nExample:\n  tenure usage frames.json --html frames.html\n\nExit codes: 0 ok; 2 invalid command "
                      "line or log; 3 the page or standard output could not be written; 70 the command itself failed.");
 }
@@ -67,7 +95,7 @@ int usage_command::run() const {
             return exit_code::not_written;
         }
     }
-    return print(table_of(log)) ? exit_code::ok : exit_code::not_written;
+    return print(json_ ? json_of(log).dump(2) + "\n" : table_of(log)) ? exit_code::ok : exit_code::not_written;
 }
 
 }

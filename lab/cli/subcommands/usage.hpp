@@ -20,6 +20,7 @@ public:
 private:
     CLI::App* command_;
     std::string path_, html_;
+    bool json_ = false;
 };
 
 }
