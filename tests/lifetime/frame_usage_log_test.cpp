@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tenure/base/check.hpp>
 #include <tenure/base/counting_source.hpp>
 #include <tenure/base/failing_source.hpp>
 #include <tenure/base/frame_clock.hpp>
@@ -107,6 +108,35 @@ TEST(frame_usage_log, without_memory_is_not_ready_and_does_nothing) {
     EXPECT_EQ(log.size(), 0u);
     EXPECT_EQ(text_of(log), "{\"format\": \"tenure frame usage\", \"version\": 1,\n\"frames\": [],\n\"tags\": []}\n");
     EXPECT_FALSE(frame_usage_log({.frame_count = SIZE_MAX}).is_ready());
+}
+
+TEST(frame_usage_log, takes_the_nearest_of_impossible_options) {
+    frame_usage_log log({.frame_count = 0, .max_tags = 0});
+    ASSERT_TRUE(log.is_ready());
+    log.record();
+    log.record();
+    EXPECT_EQ(log.size(), 1u);
+    EXPECT_TRUE(frame_usage_log({.frame_count = 1, .max_tags = SIZE_MAX}).is_ready());
+}
+
+TEST(frame_usage_log, has_zeros_past_its_last_frame_and_reports_them_in_checked_builds) {
+    static std::string reported;
+    reported.clear();
+    const auto before = tenure::set_report_handler(
+        [](tenure::report_kind, std::string_view text) noexcept { reported = std::string{text}; });
+    frame_usage_log log({.frame_count = 4});
+    for (const std::size_t records : {0u, 1u}) {
+        if (records != 0) log.record();
+        for (const std::size_t index : {records, std::size_t{4}, SIZE_MAX}) {
+            EXPECT_EQ(log.frame_at(index), 0u);
+            EXPECT_EQ(log.at(index, tenure::tag{}).persistent_bytes, 0u);
+        }
+    }
+    tenure::failing_source none(tenure::page_source::process(), 0);
+    EXPECT_EQ(frame_usage_log({}, none).frame_at(0), 0u);
+    tenure::set_report_handler(before);
+    EXPECT_EQ(reported.find("an index of a frame_usage_log is out of range") != std::string::npos,
+              tenure::checks::caller);
 }
 
 }

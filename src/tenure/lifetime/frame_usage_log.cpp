@@ -7,6 +7,7 @@
 #include <new>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/check.hpp>
 #include <tenure/base/frame_clock.hpp>
 #include <tenure/base/report.hpp>
 #include <tenure/base/usage_text.hpp>
@@ -90,11 +91,21 @@ frame_usage* frame_usage_log::row(std::size_t index) const noexcept {
     return usages_ + (next_ + frame_count_ - size_ + index) % frame_count_ * max_tags_;
 }
 
+bool frame_usage_log::is_in_range(std::size_t index) const noexcept {
+    if (index < size_) [[likely]]
+        return true;
+    if constexpr (checks::caller)
+        report_misuse("an index of a frame_usage_log is out of range", this, "Compare the index with size() before.");
+    return false;
+}
+
 std::uint64_t frame_usage_log::frame_at(std::size_t index) const noexcept {
+    if (!is_in_range(index)) return 0;
     return frames_[(next_ + frame_count_ - size_ + index) % frame_count_];
 }
 
 frame_usage frame_usage_log::at(std::size_t index, tag owner) const noexcept {
+    if (!is_in_range(index)) return {};
     return owner.id() < max_tags_ ? row(index)[owner.id()] : frame_usage{};
 }
 

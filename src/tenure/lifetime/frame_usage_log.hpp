@@ -26,8 +26,8 @@
 namespace tenure::inline TENURE_ABI {
 
 struct frame_usage_options {
-    std::size_t frame_count = 600; ///< the latest frames that are kept, at least 1
-    std::size_t max_tags = 64;     ///< tags with lower ids are recorded; from 1 to 4096
+    std::size_t frame_count = 600; ///< the latest frames that are kept, at least 1: zero counts as 1
+    std::size_t max_tags = 64;     ///< tags with lower ids are recorded; from 1 to 4096, or the nearest of them
 };
 
 /// A tag at the end of one frame.
@@ -55,9 +55,11 @@ public:
 
     /// The number of frames in the log.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
-    /// The value of frame_clock::now() at a record, oldest first. Requires  `index` is below size().
+    /// The value of frame_clock::now() at a record, oldest first; zero past the last.
+    /// Requires  `index` is below size(), which checked builds report.
     [[nodiscard]] std::uint64_t frame_at(std::size_t index) const noexcept;
-    /// Zeros for a tag that is not recorded. Requires  `index` is below size().
+    /// Zeros for a tag that is not recorded, and past the last frame.
+    /// Requires  `index` is below size(), which checked builds report.
     [[nodiscard]] frame_usage at(std::size_t index, tag owner) const noexcept;
 
     /// Writes the log as JSON in pieces, without allocating. Tags that were zero in all frames are left out.
@@ -66,6 +68,7 @@ public:
 private:
     struct column;
 
+    [[nodiscard]] bool is_in_range(std::size_t index) const noexcept;
     [[nodiscard]] frame_usage* row(std::size_t index) const noexcept;
 
     block_source& source_;
