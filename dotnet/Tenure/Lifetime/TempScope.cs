@@ -38,7 +38,7 @@ public unsafe ref struct TempScope : IDisposable
     private NativeTempState* _state; // null before the scope begins and after it ends
     private readonly ulong _cursor;
     private readonly ulong _region;
-    private readonly uint _markerDepth; // the native depth, for the native check
+    private readonly ulong _markerDepth; // the native depth, for the native check
     private readonly uint _depth;
     private readonly ref uint _innermost; // the thread's QuickThread.InnermostScope
 
@@ -67,7 +67,7 @@ public unsafe ref struct TempScope : IDisposable
         _state = state;
         _cursor = marker.Cursor;
         _region = marker.Region;
-        _markerDepth = (uint)marker.Depth;
+        _markerDepth = marker.Depth;
         _innermost = ref QuickThread.InnermostScope;
         _depth = _innermost + 1;
         _innermost = _depth;
@@ -245,7 +245,7 @@ public unsafe ref struct TempScope : IDisposable
     }
 
     [MethodImpl(MethodImplOptions.NoInlining)]
-    private static void EndByCall(ulong cursor, ulong region, uint depth)
+    private static void EndByCall(ulong cursor, ulong region, ulong depth)
     {
         var marker = new NativeTempMarker { Cursor = cursor, Region = region, Depth = depth };
         NativeMethods.tn_temp_end(&marker);
