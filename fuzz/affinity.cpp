@@ -219,6 +219,7 @@ private:
 
     void refuse() {
         const std::uint8_t byte = from_.byte();
+        const fuzz::expected_mistakes mistakes;
         fuzz::require(group_.allocate(8, 0) == nullptr, "an alignment of zero is refused");
         fuzz::require(group_.allocate(byte, 3 * (std::size_t{1} << byte % 8)) == nullptr,
                       "an alignment that is no power of two is refused");

@@ -131,13 +131,15 @@ private:
     std::uint8_t stamp_ = 0;
 };
 
-/// The class of a small block; small_class_count for others.
+/// The class of a small block; small_class_count for others, and for blocks that may be others: when no page of several
+/// slices is left, a large block serves the request.
 std::size_t tested_heap::class_of(std::size_t bytes, std::size_t alignment) const {
     const std::size_t guard = tenure::checks::caller ? detail::guard_bytes : 0;
     const std::size_t found = detail::class_for(bytes + guard, alignment);
     if (found == detail::small_class_count) return found;
     const std::size_t segment_bytes = detail::core_of(heap_).memory().segment_bytes();
-    const bool is_small = 2 * detail::slices_of_page(found) * detail::slice_bytes <= segment_bytes;
+    const std::size_t slices = detail::slices_of_page(found);
+    const bool is_small = 2 * slices * detail::slice_bytes <= segment_bytes && !(is_scarce_ && slices > 1);
     return is_small ? found : detail::small_class_count;
 }
 

@@ -288,6 +288,7 @@ private:
 
     void refuse() {
         const std::uint64_t size = number(from_, bits_);
+        const fuzz::expected_mistakes mistakes;
         fuzz::require(!tested_.allocate(size, 0), "an alignment of zero is refused");
         fuzz::require(!tested_.allocate(size, std::uint64_t{3} << size % 62), "one that is no power of two is refused");
         fuzz::require(!tested_.allocate(UINT64_MAX - size), "a size past all memory is refused");

@@ -11,7 +11,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 #include <vector>
+
+#include <tenure/base/report.hpp>
 
 namespace fuzz {
 
@@ -21,6 +24,21 @@ inline void require(bool holds, const char* what) {
     std::fprintf(stderr, "does not hold: %s\n", what);
     std::abort();
 }
+
+/// Calls with mistakes, which checked builds report.
+class expected_mistakes {
+public:
+    expected_mistakes() : before_(tenure::set_report_handler(&ignore)) {}
+    ~expected_mistakes() { tenure::set_report_handler(before_); }
+    expected_mistakes(const expected_mistakes&) = delete;
+    expected_mistakes& operator=(const expected_mistakes&) = delete;
+
+private:
+    static void ignore(tenure::report_kind kind, std::string_view) noexcept {
+        require(kind == tenure::report_kind::misuse, "only mistakes are reported");
+    }
+    tenure::report_handler before_;
+};
 
 /// The fuzzer's bytes as small numbers; zeros at the end.
 class input {

@@ -65,8 +65,8 @@ TN_API tn_temp_state* tn_temp_state_current(void);
 /* ------------------------------------------------------------------------------------------- pools with handles */
 
 /** Objects of one size, named by handles that go stale when the object is freed. One thread at a time. A handle of
- *  another pool is refused like a stale one: for certain while no place of P pools was used for more than 400 million /
- * P objects, and very likely after that (pool/handle_pool.hpp). */
+ *  another pool is refused like a stale one: for certain while no place of P pools was used for more than
+ *  400 million / P objects, and very likely after that (pool/handle_pool.hpp). */
 typedef struct tn_handle_pool tn_handle_pool;
 
 /** A handle. Zero names no object. */
@@ -128,7 +128,7 @@ typedef struct tn_budget_event {
 
 /** Called without a lock, on the thread of the request, and always with its own context. A handler that was replaced
  *  may still be running on another thread when tn_set_budget returns. At a refusal it may free blocks of the tag; the
- * request is then tried once more. */
+ *  request is then tried once more. */
 typedef void (*tn_budget_handler)(void* context, const tn_budget_event* event);
 
 /**

@@ -34,6 +34,14 @@ TEST(address_table, replaces_the_entry_of_a_key) {
     EXPECT_EQ(known.find(16)->value, 2u);
 }
 
+TEST(address_table, has_no_entry_of_the_address_zero) {
+    table known;
+    EXPECT_TRUE(known.put({16, 1}));
+    EXPECT_EQ(known.find(0), nullptr);
+    EXPECT_FALSE(known.erase(0));
+    EXPECT_EQ(known.size(), 1u);
+}
+
 TEST(address_table, does_what_a_map_does) {
     table known;
     std::map<std::uintptr_t, std::size_t> model;

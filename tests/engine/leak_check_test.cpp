@@ -192,6 +192,21 @@ TEST_F(leak_check_death, says_where_of_each_object_when_there_are_too_many_for_t
     EXPECT_EXIT(program(), testing::ExitedWithCode(0), "\n  make: game::monster: 1 block, 48 bytes\n    #0 0x.*spawn");
 }
 
+TEST_F(leak_check_death, knows_made_objects_beside_frees_of_nullptr) {
+    if (!tenure::checks::caller) GTEST_SKIP() << "plain builds know no types";
+    EXPECT_EXIT(
+        {
+            check_leaks();
+            for (int count = 0; count < 400; ++count) {
+                static_cast<void>(tenure::make<monster>());
+                tenure::deallocate(nullptr, tenure::lifetime::persistent);
+                tenure::process_memory::deallocate(nullptr);
+            }
+            end();
+        },
+        testing::ExitedWithCode(0), "game::monster");
+}
+
 TEST_F(leak_check_death, is_silent_when_it_is_off) {
     EXPECT_EXIT(
         {

@@ -9,9 +9,8 @@
 /// more virtual call, and all allocators share one container type. Throws std::bad_alloc when the allocator is out of
 /// memory. Threads: as the allocator. Moves: as stl_allocator.
 ///
-/// A resource does not know its containers. Over Temp, checked builds report a string or a vector of numbers that grows
-/// inside a temp_scope younger than its memory: the new block begins with the bytes of the old one. Other containers
-/// are reported when they free memory that has ended.
+/// A resource does not know its containers. Over Temp, checked builds report a container that frees memory whose scope
+/// or frame has ended, but not its growth inside a temp_scope younger than the container, as stl_allocator does.
 ///
 /// Compile time   0.3 s for each file that includes it, for <memory_resource>.
 
@@ -24,32 +23,14 @@
 
 namespace tenure::inline TENURE_ABI {
 
-namespace detail {
-
-/// What a resource remembers of its newest block: nothing, unless the allocator ends blocks by scopes.
-struct no_growth {
-    constexpr explicit no_growth(const auto&) noexcept {}
-    constexpr void note(const void*, std::size_t) const noexcept {}
-    constexpr void check_free(const void*, std::size_t) const noexcept {}
-};
-template<class Allocator>
-struct growth_in {
-    using type = no_growth;
-};
-template<class Allocator>
-requires(checks::caller&& requires { typename Allocator::resource_origin; }) struct growth_in<Allocator> {
-    using type = typename Allocator::resource_origin;
-};
-
-}
-
 template<allocator Allocator>
 class resource_adaptor final : public std::pmr::memory_resource {
 public:
-    resource_adaptor() noexcept requires detail::stateless_allocator<Allocator> : growth_(Allocator{}) {}
+    resource_adaptor() noexcept requires detail::stateless_allocator<Allocator>
+    = default;
 
     /// Requires  `from` outlives the adaptor.
-    explicit resource_adaptor(Allocator& from) noexcept : from_(from), growth_(from) {}
+    explicit resource_adaptor(Allocator& from) noexcept : from_(from) {}
 
 private:
     [[nodiscard]] void* do_allocate(std::size_t bytes, std::size_t alignment) override {
@@ -58,13 +39,11 @@ private:
         void* const block = from.allocate(bytes, alignment);
         if (block == nullptr) [[unlikely]]
             throw_bad_alloc();
-        growth_.note(block, bytes);
         return block;
     }
 
     void do_deallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept override {
         if (!from_.check_present()) return;
-        growth_.check_free(block, bytes);
         auto&& from = from_.get();
         from.deallocate(block, bytes, alignment);
     }
@@ -75,7 +54,6 @@ private:
     }
 
     detail::allocator_reference<Allocator> from_;
-    [[no_unique_address]] typename detail::growth_in<Allocator>::type growth_;
 };
 
 template<class Allocator>

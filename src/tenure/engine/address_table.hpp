@@ -14,7 +14,8 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-/// Entry is trivially copyable and has a member `key`, which is zero in an empty entry. The caller locks.
+/// Entry is trivially copyable and has a member `key`, which is zero in an empty entry: no entry has the key zero. The
+/// caller locks.
 /// Cost      O(1). It never shrinks, and tables that were outgrown stay mapped: together less than the present one.
 template<class Entry>
 class address_table {
@@ -25,7 +26,7 @@ public:
 
     /// Returns   nullptr if there is none.
     [[nodiscard]] Entry* find(std::uintptr_t key) noexcept {
-        if (count_ == 0) return nullptr;
+        if (count_ == 0 || key == 0) return nullptr;
         Entry& place = entries_[place_of(key)];
         return place.key == key ? &place : nullptr;
     }

@@ -114,6 +114,7 @@ void serve_foreign_blocks() noexcept { is_foreign.store(true, std::memory_order_
 bool serves_foreign_blocks() noexcept { return is_foreign.load(std::memory_order_relaxed); }
 
 void list_held(held_list& to) noexcept {
+    if (all_holders.mutex.is_mine()) return; // a signal handler ends the program
     for (const leak_lister* each = listers; each != nullptr; each = each->next) each->list(to);
     const platform::lock_guard lock(all_holders.mutex);
     all_holders.table.for_each([&](const holder_entry& each) {

@@ -10,9 +10,8 @@
 /// Not for        blocks that live for a varying number of frames: lifetime/temp_job.hpp. Scratch memory:
 ///                lifetime/temp.hpp. One object per frame: frame_buffered, below.
 /// Memory from    a block source, in chunks that are used again `frames` frames later.
-/// Cost           allocate O(1), about 8 ns: the frame count, and an atomic compare-exchange in a line that an eighth
-/// of
-///                the threads share. The first allocation of a frame, and a full chunk, take a lock.
+/// Cost           allocate O(1), about 8 ns: the frame count, and an atomic compare-exchange in a line that an
+///                eighth of the threads share. The first allocation of a frame, and a full chunk, take a lock.
 /// Overhead       64 bytes per chunk; sizes are rounded up to 16 bytes. Up to eight chunks per frame are filled at the
 ///                same time. A size or an alignment above a quarter of a chunk takes a chunk of its own.
 /// Threads        any thread allocates. Nobody frees.

@@ -56,8 +56,6 @@ public:
 
     /// See stl_allocator: in checked builds a container remembers the scope in which it was made.
     class container_origin;
-    /// See resource_adaptor.
-    class resource_origin;
 
 private:
     friend class scratch_scope;
@@ -105,11 +103,6 @@ private:
 class temp_stack::container_origin : public detail::temp_origin {
 public:
     explicit container_origin(const temp_stack& stack) noexcept : temp_origin(stack.is_second()) {}
-};
-
-class temp_stack::resource_origin : public detail::temp_growth {
-public:
-    explicit resource_origin(const temp_stack& stack) noexcept : temp_growth(stack.is_second()) {}
 };
 
 inline temp_stack& temp_stack::first() noexcept { return the_first; }

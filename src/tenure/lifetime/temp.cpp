@@ -173,7 +173,7 @@ void* bump(temp_record& scratch, std::size_t bytes, std::size_t alignment) noexc
     this_thread.temp_cursor = end;
     if constexpr (checks::caller) {
         detail::guard_temp_gap(cursor, block - detail::temp_head_bytes);
-        detail::guard_temp_block(block, bytes, scratch.open_scopes);
+        detail::guard_temp_block(block, bytes);
     }
     return pointer_at(block);
 }

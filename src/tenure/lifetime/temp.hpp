@@ -123,8 +123,6 @@ public:
 
     /// See stl_allocator: in checked builds a container remembers the scope in which it was made.
     class container_origin;
-    /// See resource_adaptor, which does not know its containers: in checked builds it remembers its newest block.
-    class resource_origin;
 
 private:
     [[nodiscard]] TENURE_API static void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
@@ -188,11 +186,6 @@ private:
 class temp::container_origin : public detail::temp_origin {
 public:
     explicit container_origin(const temp&) noexcept : temp_origin(false) {}
-};
-
-class temp::resource_origin : public detail::temp_growth {
-public:
-    explicit resource_origin(const temp&) noexcept : temp_growth(false) {}
 };
 
 inline void* temp::allocate(std::size_t bytes, std::size_t alignment) noexcept {

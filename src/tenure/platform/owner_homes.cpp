@@ -42,7 +42,8 @@ owner_home* reuse_ended() noexcept {
 }
 
 owner_home* find_unused() noexcept {
-    if (all.ended_count > rest_count) return reuse_ended();
+    // Checked builds report every late pointer, so they reuse a home only without memory for another.
+    if (!checks::caller && all.ended_count > rest_count) return reuse_ended();
     if (all.fresh == all.fresh_end) {
         const std::size_t bytes = platform::page_bytes();
         auto* const page = static_cast<owner_home*>(platform::map(bytes, alignof(owner_home)));

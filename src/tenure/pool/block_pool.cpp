@@ -140,9 +140,8 @@ block_pool::block_pool(block_pool&& other) noexcept
     }
     detail::share_holder(&other, this);
     link_.take(other.link_, this);
-    // The other pool forgets its segments.
-    const bool was_possible = layout_.stride_bytes != 0;
-    ::new (&other) block_pool(was_possible ? block_bytes() : 0, alignment_, wanted_segment_bytes_, source_);
+    // The other pool forgets its segments. One that can serve nothing has none, and was reported when it was made.
+    if (layout_.stride_bytes != 0) ::new (&other) block_pool(block_bytes(), alignment_, wanted_segment_bytes_, source_);
     other.is_left_ = true;
 }
 

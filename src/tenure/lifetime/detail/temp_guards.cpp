@@ -4,7 +4,6 @@
 #include <tenure/lifetime/detail/temp_guards.hpp>
 
 #include <tenure/base/check.hpp>
-#include <tenure/base/min_max.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
@@ -13,10 +12,6 @@ namespace {
 
 constexpr std::uint64_t block_key = 0x7E27'0B10'C4A1'7E39;
 constexpr std::uint64_t gap_key = 0x6A90'0B10'C4A1'6A91;
-
-constexpr unsigned depth_shift = 48; // no block is larger: it is more than the addresses of a process
-constexpr std::uint64_t size_mask = (std::uint64_t{1} << depth_shift) - 1;
-constexpr std::uint32_t max_depth = 0xFFFF;
 
 constexpr std::uint64_t mark_of(std::uint64_t key, std::uintptr_t at, std::uint64_t bytes) noexcept {
     return key ^ at ^ bytes * 0x9E37'79B9'7F4A'7C15;
@@ -31,8 +26,7 @@ void write_head(std::uintptr_t at, std::uint64_t key, std::uint64_t bytes, bool 
     if (has_poison) platform::poison(head, sizeof *head);
 }
 
-/// The length, and above it the depth, in a head of this kind; zero if there is none at this address, or if it was
-/// overwritten.
+/// The length in a head of this kind; zero if there is none at this address, or if it was overwritten.
 std::uint64_t read_head(std::uintptr_t at, std::uint64_t key, bool has_poison) noexcept {
     const auto* const head = static_cast<const temp_head*>(pointer_at(at));
     const std::uint64_t mark = has_poison ? platform::read_hidden(&head->mark) : head->mark;
@@ -42,7 +36,7 @@ std::uint64_t read_head(std::uintptr_t at, std::uint64_t key, bool has_poison) n
 
 temp_finding look_at(std::uintptr_t block, std::size_t& bytes, bool has_poison) noexcept {
     if (!is_aligned(pointer_at(block), default_alignment)) return temp_finding::no_block;
-    bytes = read_head(block - sizeof(temp_head), block_key, has_poison) & size_mask;
+    bytes = read_head(block - sizeof(temp_head), block_key, has_poison);
     if (bytes == 0) return temp_finding::no_block;
     const std::uintptr_t end = temp_block_end(block, bytes);
     const bool is_whole =
@@ -57,10 +51,9 @@ TENURE_COLD void report_front(std::uintptr_t block) noexcept {
 
 }
 
-void guard_temp_block(std::uintptr_t block, std::size_t bytes, std::uint32_t open_scopes) noexcept {
+void guard_temp_block(std::uintptr_t block, std::size_t bytes) noexcept {
     const bool has_poison = platform::has_poison();
-    const std::uint64_t depth = min_of(open_scopes, max_depth);
-    write_head(block - sizeof(temp_head), block_key, bytes | depth << depth_shift, has_poison);
+    write_head(block - sizeof(temp_head), block_key, bytes, has_poison);
     if (!has_poison) [[likely]]
         return write_tail_guard(block + bytes, temp_block_end(block, bytes));
     platform::unpoison(pointer_at(block), bytes);
@@ -73,11 +66,6 @@ void guard_temp_gap(std::uintptr_t begin, std::uintptr_t end) noexcept {
 
 temp_finding look_at_temp_block(std::uintptr_t block, std::size_t& bytes) noexcept {
     return look_at(block, bytes, platform::has_poison());
-}
-
-std::uint32_t temp_block_depth(std::uintptr_t block) noexcept {
-    return static_cast<std::uint32_t>(read_head(block - sizeof(temp_head), block_key, platform::has_poison()) >>
-                                      depth_shift);
 }
 
 void report_temp_overrun(std::uintptr_t block, std::size_t bytes) noexcept {

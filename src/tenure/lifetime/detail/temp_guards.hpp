@@ -19,16 +19,13 @@ namespace tenure::inline TENURE_ABI::detail {
 //   release:  | bytes, rounded up ... | gap of a large alignment | bytes ... |
 //   checked:  | head 16 | bytes ... | tail guard | gap: its head 16 ... | head 16 | bytes ... | tail guard |
 //
-// A head holds a length, a block's also the number of scopes that were open, and a mark made of its address and both. A
-// checked scope begins with a gap of 16 bytes:
+// A head holds a length, and a mark made of its address and the length. A checked scope begins with a gap of 16 bytes:
 // a block from before the scope that is freed inside it is then not the newest one, so the scope's start stays the
 // start of a head. So the memory from a scope's, a chunk's or the range's start to the cursor can be walked.
 
 struct temp_head {
     std::uint64_t mark;
-    /// Of the block as requested, at least 1; of a gap with its head. Above bit 48, of a block: the scopes that were
-    /// open, at most 0xFFFF.
-    std::uint64_t bytes;
+    std::uint64_t bytes; ///< of the block as requested, at least 1; of a gap with its head
 };
 constexpr std::size_t temp_head_bytes = checks::caller ? sizeof(temp_head) : 0;
 
@@ -38,7 +35,7 @@ constexpr std::size_t temp_head_bytes = checks::caller ? sizeof(temp_head) : 0;
 }
 
 /// Writes the head and the tail guard of a block, and poisons them; makes the block's bytes accessible.
-void guard_temp_block(std::uintptr_t block, std::size_t bytes, std::uint32_t open_scopes) noexcept;
+void guard_temp_block(std::uintptr_t block, std::size_t bytes) noexcept;
 
 /// Makes the bytes from `begin` to `end` a gap. Requires  both are multiples of 16.
 void guard_temp_gap(std::uintptr_t begin, std::uintptr_t end) noexcept;
@@ -48,10 +45,6 @@ enum class temp_finding : std::uint8_t { whole, no_block, overrun };
 /// Looks at one block. Sets `bytes` if it is whole or was overrun.
 /// Requires  `block` is in Temp's memory, before the cursor.
 [[nodiscard]] temp_finding look_at_temp_block(std::uintptr_t block, std::size_t& bytes) noexcept;
-
-/// The scopes that were open when the block was allocated; 0xFFFF stands for all larger numbers.
-/// Requires  look_at_temp_block() finds it whole.
-[[nodiscard]] std::uint32_t temp_block_depth(std::uintptr_t block) noexcept;
 
 /// Looks at all blocks between two positions, and reports the first one that was overrun or whose head was overwritten.
 void check_temp_blocks(std::uintptr_t from, std::uintptr_t cursor) noexcept;

@@ -5,10 +5,8 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include <tenure/base/check.hpp>
 #include <tenure/lifetime/detail/temp_guards.hpp>
@@ -127,19 +125,6 @@ bool temp_origin::check_free(void* block, std::size_t bytes) const noexcept {
     if (is_sound) return true; // allocated since
     report_outlived(ended, block);
     return false;
-}
-
-void temp_growth::check_free(const void* block, std::size_t bytes) noexcept {
-    const void* const newest = std::exchange(newest_, nullptr);
-    if (newest == nullptr || newest_bytes_ <= bytes) return;
-    const temp_moment now = temp_moment_of(is_second_);
-    if (now.depth == 0 || now.stack != then_.stack || now.depth != then_.depth) return;
-    const bool is_growth = look_at_stack(is_second_, [&] {
-        return is_block_of_temp(block, bytes) && is_block_of_temp(newest, newest_bytes_) &&
-               temp_block_depth(address_of(block)) < temp_block_depth(address_of(newest)) &&
-               std::memcmp(block, newest, bytes) == 0;
-    });
-    if (is_growth) report_inner_growth();
 }
 
 }

@@ -68,25 +68,4 @@ private:
     std::uint64_t ends_;
 };
 
-/// For a memory resource over Temp, whose containers are unknown: tells the growth of a container by its traces. An
-/// allocation, then a free of a smaller block whose bytes begin the new one, from before the innermost scope.
-class temp_growth {
-public:
-    explicit temp_growth(bool is_second) noexcept : is_second_(is_second) {}
-
-    void note(const void* block, std::size_t bytes) noexcept {
-        newest_ = block;
-        newest_bytes_ = bytes;
-        then_ = temp_moment_of(is_second_);
-    }
-    /// Call it before a free. Reports growth inside a scope that began after the container's memory was allocated.
-    TENURE_API void check_free(const void* block, std::size_t bytes) noexcept;
-
-private:
-    const void* newest_ = nullptr; ///< the block allocated last, until the next free
-    std::size_t newest_bytes_ = 0;
-    temp_moment then_;
-    bool is_second_;
-};
-
 }

@@ -68,7 +68,7 @@ std::size_t frames_of(const made_object& object) noexcept {
 void list_process_heap(held_list& to) noexcept {
     const heap_core& core = process_core();
     if (serves_foreign_blocks() && option_source(option::leak_check) == option_origin::built_in) return;
-    if (core.holds_lock()) return; // a signal handler ends the program
+    if (core.holds_lock() || made.mutex.is_mine()) return; // a signal handler ends the program
     const allocator_stats all = core.stats();
     std::size_t count = all.live_count, bytes = all.live_bytes;
     const std::size_t tags = tag::count();
@@ -110,7 +110,7 @@ void note_made(const void* object, const char* type, std::size_t bytes, void* ne
 }
 
 void forget_made(const void* block) noexcept {
-    if (made.count.load(std::memory_order_relaxed) == 0) [[likely]]
+    if (block == nullptr || made.count.load(std::memory_order_relaxed) == 0) [[likely]]
         return;
     change_made([&](auto& table) { table.erase(address_of(block)); });
 }
