@@ -92,10 +92,12 @@ inline bool visit_pools() {
         }
         left.for_each([&](counted&) { ++seen; });
         shared.for_each([&](counted&) { ++seen; });
+        for ([[maybe_unused]] const counted& each : left) ++seen;
+        for ([[maybe_unused]] const counted& each : shared) ++seen;
     }
     tenure::block_pool blocks(64);
     blocks.for_each(count_block);
-    return alive == 0 && seen == 6;
+    return alive == 0 && seen == 12;
 }
 
 inline bool use_pools() {

@@ -71,7 +71,7 @@ private:
         std::size_t bytes;
         std::uintptr_t canary; ///< marks a block of this list that is in use
     };
-    [[nodiscard]] static node* node_of(const void* block) noexcept;
+    [[nodiscard]] TENURE_API static node* node_of(const void* block) noexcept;
     [[nodiscard]] std::uintptr_t canary_of(const node* of) const noexcept;
 
     mutable platform::mutex mutex_; ///< guards everything below
