@@ -15,6 +15,8 @@
 #include <tenure/adapt/stl_allocator.hpp>
 #include <tenure/adapt/unique.hpp>
 
+#include "support/reports.hpp"
+
 namespace {
 
 using tenure::destroy;
@@ -62,6 +64,16 @@ protected:
     }
     std::size_t before_ = heap::process().stats().live_count;
 };
+
+TEST_F(made, an_object_that_is_destroyed_twice_is_reported_as_freed) {
+    if (!tenure::checks::caller) GTEST_SKIP() << "not seen in this build";
+    long* const object = make<long>(1);
+    destroy(object);
+    const support::heard_reports heard;
+    destroy(object);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+    EXPECT_NE(heard.last().find("was freed"), std::string::npos) << heard.last();
+}
 
 TEST_F(made, an_object_is_made_and_destroyed) {
     counted* const object = make<counted>(5);

@@ -88,8 +88,7 @@ TENURE_LOCAL void destroy(T* object) noexcept {
 
 /// Constructs `count` elements as T() does: numbers are zero.
 /// Returns   an empty span when out of memory or when the size in bytes overflows. Free it with destroy_array(), also
-/// if
-///           `count` is zero.
+///           if `count` is zero.
 template<class T>
 [[nodiscard]] TENURE_LOCAL std::span<T>
 make_array(std::size_t count) noexcept(std::is_nothrow_default_constructible_v<T>) {

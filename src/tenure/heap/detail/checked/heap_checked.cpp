@@ -159,6 +159,12 @@ bool heap_core::retire(void* block, std::uint8_t number) noexcept {
 bool heap_core::check_size(const void* block, std::size_t bytes) const noexcept {
     if (bytes == unknown_size || !has(mitigations_on(), mitigation::size)) return true;
     if (!guarded_.contains(block) && !fenced_.contains(block) && kind_of_head(block) == head_kind::none) return true;
+    // Not by usable_bytes(), whose report would say that the size was queried.
+    const bool is_apart =
+        is_passthrough(block) || guarded_.contains(block) || zero_.contains(block) || fenced_.contains(block);
+    if (checked_.sound_bytes(block) == 0 && !is_apart &&
+        !check_block(block, class_number_of(block, slice_number_of(block)), "freed"))
+        return false;
     const std::size_t asked = usable_bytes(block);
     if (asked == 0 || asked == std::max<std::size_t>(bytes, 1)) return asked != 0;
     const bool has_canary = !guarded_.contains(block) && !fenced_.contains(block);
