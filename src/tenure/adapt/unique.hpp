@@ -10,8 +10,8 @@
 ///                grows. An allocator that has no home of its own (base/owner_home.hpp) must stay where it is.
 /// Ends           the owner must outlive its pointers: declare it before them. A pointer that frees later does nothing
 ///                while fewer than 256 other owners have ended since, because the memory is gone; checked builds report
-///                it, whatever their number. A struct that is assigned to must reset its
-///                pointers before its pool takes over the other one's objects: erase() of a std::vector assigns.
+///                it, whatever their number. A struct that is assigned to must reset its pointers before its pool takes
+///                over the other one's objects: erase() of a std::vector assigns.
 /// Cost           an owner's first pointer creates its home: a lock, and 24 bytes. Each free loads the owner's address.
 ///
 /// Compile time   0.3 s for each file that includes it, because std::unique_ptr is in <memory>.

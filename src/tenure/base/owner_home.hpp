@@ -7,8 +7,8 @@
 /// address of its owner's home, which does not move, and each move of the owner writes the new address into it.
 ///
 /// An owner gets its home with its first unique pointer; in checked builds also with its first container. The homes are
-/// the process's, 170 to an OS page. A home stays readable after its owner's end, and is used again only after
-/// many others.
+/// the process's, 170 to an OS page. A home stays readable after its owner's end. It is used again after 256 others
+/// have ended; in checked builds only when there is no memory for another.
 
 #include <concepts>
 

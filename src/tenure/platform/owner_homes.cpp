@@ -15,7 +15,8 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-// A pointer that outlives its owner finds that the home has no owner, unless so many owners have ended since.
+// In builds without checks, a pointer that outlives its owner finds that the home has no owner, unless so many owners
+// have ended since.
 constexpr std::size_t rest_count = 256;
 
 struct homes {
