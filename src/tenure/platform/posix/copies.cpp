@@ -51,7 +51,7 @@ static_assert(sizeof(copy_note) == 20);
 struct found_copy {
     copy_note note;
     unsigned char* is_known;
-    char path[512];
+    const char* file; ///< its name, while it is loaded; empty: the program
 };
 
 struct found_copies {
@@ -59,16 +59,16 @@ struct found_copies {
     bool has_own = false, has_other = false;
 };
 
-void note_path(const dl_phdr_info& info, found_copy& copy) noexcept {
-    const std::string_view name{info.dlpi_name == nullptr ? "" : info.dlpi_name};
-    ssize_t bytes = 0;
-    if (name.empty()) { // the program
-        bytes = ::readlink("/proc/self/exe", copy.path, sizeof copy.path - 1);
+/// The path of a copy's file. Only the rare process with two copies asks for it: the program's takes a system call.
+std::string_view path_of(const found_copy& copy, char* buffer, std::size_t capacity) noexcept {
+    std::size_t bytes = std::min(std::strlen(copy.file), capacity);
+    if (bytes != 0) {
+        std::memcpy(buffer, copy.file, bytes);
     } else {
-        bytes = static_cast<ssize_t>(name.size() < sizeof copy.path ? name.size() : sizeof copy.path - 1);
-        std::memcpy(copy.path, name.data(), static_cast<std::size_t>(bytes));
+        const ssize_t read = ::readlink("/proc/self/exe", buffer, capacity);
+        bytes = read > 0 ? static_cast<std::size_t>(read) : 0;
     }
-    copy.path[bytes > 0 ? bytes : 0] = '\0';
+    return {buffer, bytes};
 }
 
 void look_at_notes(const dl_phdr_info& info, const ElfW(Phdr) & part, found_copies& found) noexcept {
@@ -87,7 +87,7 @@ void look_at_notes(const dl_phdr_info& info, const ElfW(Phdr) & part, found_copi
             pointer_at(from + static_cast<std::uintptr_t>(std::intptr_t{copy.note.distance})));
         const bool is_own = copy.is_known == &tenure_copy_is_known;
         if (is_own ? found.has_own : found.has_other) continue;
-        note_path(info, copy);
+        copy.file = info.dlpi_name == nullptr ? "" : info.dlpi_name;
         (is_own ? found.own : found.other) = copy;
         (is_own ? found.has_own : found.has_other) = true;
     }
@@ -103,7 +103,8 @@ int look_at(dl_phdr_info* info, std::size_t, void* context) noexcept {
 
 void say(report_text& text, const found_copy& copy) noexcept {
     text.text("version ").number(copy.note.major).text(".").number(copy.note.minor).text(".").number(copy.note.patch);
-    text.text(" with check level ").number(copy.note.level).text(" in ").text(copy.path);
+    char path[512];
+    text.text(" with check level ").number(copy.note.level).text(" in ").text(path_of(copy, path, sizeof path));
 }
 
 /// A function of its own, so that the first use of the library needs little stack.
@@ -134,9 +135,7 @@ std::string_view other_copy(char* buffer, std::size_t capacity) noexcept {
     found_copies found;
     ::dl_iterate_phdr(&look_at, &found);
     if (!found.has_own || !found.has_other) return {};
-    const std::size_t bytes = std::min(std::strlen(found.other.path), capacity);
-    std::memcpy(buffer, found.other.path, bytes);
-    return {buffer, bytes};
+    return path_of(found.other, buffer, capacity);
 }
 
 }
