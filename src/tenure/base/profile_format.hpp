@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The file that a heap profile is saved in: `NAME.heapprofile`. The process that is profiled writes it without
+/// allocating; `tenure profile` reads it, names the frames and converts it to other formats.
+///
+///   | file_header | section_header | payload | padding to 8 | section_header | payload | ... | the end section |
+///
+/// Numbers are little-endian. A section of text may occur several times; its parts then belong together in that order.
+/// A reader skips sections that it does not know, and entries may grow at their end: `entry_bytes` is the distance.
+
+#include <cstddef>
+#include <cstdint>
+
+#include <tenure/base/config.hpp>
+
+namespace tenure::inline TENURE_ABI::profile_format {
+
+constexpr char magic[8] = {'T', 'N', 'H', 'E', 'A', 'P', 'P', 'R'};
+constexpr std::uint32_t version = 1;
+
+/// Why the file was written.
+enum class occasion : std::uint32_t { asked, exit, interval, signal, peak };
+
+struct file_header {
+    char magic[8];
+    std::uint32_t version;
+    std::uint32_t header_bytes; ///< offset of the first section
+    std::uint64_t mean_bytes;   ///< an allocated byte is sampled once in so many, on average
+    std::uint64_t started_ms;   ///< milliseconds since 1970 when the profile began
+    std::uint64_t saved_ms;     ///< and when the file was written
+    std::uint64_t peak_ms;      ///< and when the estimate of live bytes was highest; zero: nothing was live
+    std::uint64_t process;      ///< its number
+    occasion written_at;
+    std::uint32_t reserved;     ///< zero
+    std::uint64_t lost_samples; ///< without memory for their record: the estimates are too low by about this part
+};
+static_assert(sizeof(file_header) == 80);
+
+enum class section : std::uint32_t {
+    sites = 1,     ///< site: one for each stack and tag
+    frames = 2,    ///< std::uint64_t: the return addresses of all stacks
+    live = 3,      ///< live_sample: the sampled blocks that are in use
+    mappings = 4,  ///< text: the process's mappings, one a line as in /proc/PID/maps
+    tags = 5,      ///< text: "NUMBER NAME\n" for each owner tag
+    threads = 6,   ///< text: "NUMBER NAME\n" for each thread that still runs
+    arguments = 7, ///< text: the command line, each argument ended by a zero
+    classes = 8,   ///< size_class: what the heap itself counts
+    end = 99,      ///< one std::uint64_t: the checksum of all bytes before this section's header. Nothing follows
+};
+
+struct section_header {
+    section kind;
+    std::uint32_t entry_bytes; ///< 1 for text
+    std::uint64_t count;       ///< of entries; of bytes for text
+};
+static_assert(sizeof(section_header) == 16);
+
+// A block of s bytes is sampled with the probability p = 1 - exp(-s / mean_bytes), where s is the size of its class:
+// what it takes from the heap. It stands for 1/p blocks and s/p bytes. The estimate of a sum is the sum over the
+// samples, and the estimate of the estimate's variance is the sum of (s/p)^2 (1 - p), after Horvitz and Thompson
+// (1952).
+
+/// Estimates for all blocks of one stack and tag.
+struct estimate {
+    std::uint64_t samples;
+    double blocks;
+    double bytes;
+    double variance; ///< of `bytes`
+};
+
+struct site {
+    std::uint64_t first_frame; ///< index in the section of frames; the innermost caller comes first
+    std::uint32_t frame_count;
+    std::uint32_t tag;  ///< number of the owner tag; zero: none
+    estimate allocated; ///< since the profile began
+    estimate live;
+    estimate at_peak; ///< live when the estimate of all live bytes was highest
+};
+static_assert(sizeof(site) == 112);
+
+struct live_sample {
+    std::uint64_t address;
+    std::uint64_t asked_bytes;
+    std::uint64_t block_bytes;  ///< s above
+    std::uint64_t allocated_ms; ///< milliseconds since 1970
+    std::uint64_t thread;       ///< the system's number of the thread that allocated
+    std::uint32_t site;         ///< index
+    std::uint32_t tag;
+};
+static_assert(sizeof(live_sample) == 48);
+
+/// What the heap counts for one size when the file is written, exact as far as no thread is at work meanwhile. Blocks
+/// of before the profile began are included.
+struct size_class {
+    std::uint64_t block_bytes; ///< zero: all blocks past the last class
+    std::uint64_t live_blocks;
+    std::uint64_t live_bytes;
+};
+static_assert(sizeof(size_class) == 24);
+
+/// The checksum: FNV-1a of 64 bits (Fowler, Noll and Vo), over eight bytes at a time as little-endian words; the file's
+/// length up to the end section is a multiple of eight.
+class checksum {
+public:
+    void add(const std::uint64_t* words, std::size_t count) noexcept {
+        for (std::size_t each = 0; each < count; ++each) sum_ = (sum_ ^ words[each]) * 0x0000'0100'0000'01B3;
+    }
+    [[nodiscard]] std::uint64_t value() const noexcept { return sum_; }
+
+private:
+    std::uint64_t sum_ = 0xCBF2'9CE4'8422'2325;
+};
+
+}
