@@ -85,6 +85,19 @@ constexpr std::array<option_info, option_count> table{{
     {option::report_copies, option_form::count, "report_copies", "TENURE_REPORT_COPIES", 1, 0, 1,
      "1: a copy of the library writes one line to standard error when its first use finds another copy in the process, "
      "such as that of a plug-in."},
+    {option::profile, option_form::count, "profile", "TENURE_PROFILE", 0, 0, 1,
+     "1: record a profile of the process heap from the start, and save it when the program ends, in the folder that "
+     "TENURE_PROFILE_DIR names or the working directory; `tenure profile` shows it."},
+    {option::profile_sample_bytes, option_form::bytes, "profile_sample_bytes", "TENURE_PROFILE_SAMPLE",
+     mebibyte / 2, 1, tebibyte,
+     "Allocated bytes between two that a heap profile records, on average; with less, estimates are more precise and "
+     "the program is slower."},
+    {option::profile_every_ms, option_form::count, "profile_every_ms", "TENURE_PROFILE_EVERY_MS", 0, 0, 86'400'000,
+     "Milliseconds after which a heap profile that was started by the option profile is saved again, at the next "
+     "allocation that it records; 0: only at the end."},
+    {option::profile_signal, option_form::count, "profile_signal", "TENURE_PROFILE_SIGNAL", 0, 0, 64,
+     "Number of a signal on which the drop-in malloc saves the heap profile, and starts one if none is being recorded; "
+     "a signal that the program handles or ignores is left alone; 0: none."},
 }};
 
 constexpr std::array<std::string_view, 3> report_names{"none", "text", "json"};
@@ -245,6 +258,7 @@ bool is_of_others(std::string_view name) noexcept {
                                           "CHECKED_TESTS",
                                           "PRECOMPILED_HEADERS",
                                           "PERFETTO_SDK",
+                                          "PROFILE_DIR",
                                           "CLANG"};
     name.remove_prefix(environment_prefix.size());
     const auto begins = [&](std::string_view family) { return name.starts_with(family); };

@@ -42,8 +42,12 @@ enum class option : std::uint8_t {
     buffer_fill,
     leak_check,
     report_copies,
+    profile,
+    profile_sample_bytes,
+    profile_every_ms,
+    profile_signal,
 };
-constexpr std::size_t option_count = 23;
+constexpr std::size_t option_count = 27;
 
 /// Parts that can use the process's malloc. The value of option::passthrough is a set of them.
 enum class part : std::uint8_t {

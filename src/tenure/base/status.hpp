@@ -22,6 +22,8 @@ enum class status : std::int32_t {
     unsupported = 6,      ///< this build, system or heap cannot do it
     file_error = 7,       ///< a file cannot be opened, extended or mapped
     unknown_name = 8,     ///< no such option, tag or key
+    already_started = 9,  ///< it runs already: end it first
+    not_started = 10,     ///< it has not been started
 };
 
 }

@@ -101,7 +101,7 @@ void write_report(moment when) noexcept {
 // one waits for the interrupted call. A thread that holds one reports when its call has released it.
 void report_or_ask() noexcept {
     if (detail::core_of(heap::process()).holds_lock()) {
-        is_report_wanted.store(true, std::memory_order_relaxed);
+        wanted_reports.fetch_or(wanted::statistics, std::memory_order_relaxed);
     } else {
         write_report(moment::signal);
     }
@@ -129,10 +129,12 @@ __attribute__((destructor)) void write_report_at_exit() noexcept {
 
 }
 
-constinit std::atomic<bool> is_report_wanted{false};
+constinit std::atomic<std::uint8_t> wanted_reports{0};
 
-void write_wanted_report() noexcept {
-    if (is_report_wanted.exchange(false, std::memory_order_relaxed)) write_report(moment::signal);
+void write_wanted_reports() noexcept {
+    const std::uint8_t now = wanted_reports.exchange(0, std::memory_order_relaxed);
+    if ((now & wanted::statistics) != 0) write_report(moment::signal);
+    if ((now & wanted::heap_profile_file) != 0) save_profile();
 }
 
 }

@@ -19,7 +19,9 @@
 #include <tenure/heap/budget.hpp>
 #include <tenure/heap/detail/checked/made_objects.hpp>
 #include <tenure/heap/detail/checked/quarantine.hpp>
+#include <tenure/heap/detail/profile/heap_samples.hpp>
 #include <tenure/heap/detail/purge/background.hpp>
+#include <tenure/heap/heap_profile.hpp>
 #include <tenure/platform/memory.hpp>
 #include <tenure/platform/sanitizer.hpp>
 #include <tenure/platform/thread.hpp>
@@ -218,6 +220,7 @@ struct heap_events {
         process_core().set_purge_policy({option_value(option::heap_purge_delay_ms) * ns_per_ms,
                                          static_cast<std::size_t>(option_value(option::heap_max_retained_bytes))});
         process_core().set_use_limit(static_cast<std::size_t>(option_value(option::heap_limit_bytes)));
+        detail::heap_profile_events::set_up();
     }
 };
 
@@ -320,7 +323,8 @@ void detail::process_deallocate_as(void* block, block_form form, std::size_t byt
 
 void* detail::process_allocate_checked(std::size_t bytes, std::size_t alignment, block_form form) noexcept {
     thread_cache* const cache = process_cache();
-    if (cache == nullptr || cache->resting == nullptr || no_alloc_scope::is_active()) [[unlikely]]
+    const bool must_be_slow = no_alloc_scope::is_active() || is_profiling.load(std::memory_order_relaxed);
+    if (cache == nullptr || cache->resting == nullptr || must_be_slow) [[unlikely]]
         return nullptr;
     void* const block = heap_events::process_core().checked().allocate(*cache, bytes, alignment, form);
     note_block_begin(block, bytes);
@@ -329,7 +333,9 @@ void* detail::process_allocate_checked(std::size_t bytes, std::size_t alignment,
 
 bool detail::process_deallocate_checked(void* block, block_form form, std::size_t bytes) noexcept {
     thread_cache* const cache = process_cache();
-    const bool must_be_slow = no_wait_scope::is_active() || tells_blocks(); // the slow path tells the end
+    // The slow path tells the end.
+    const bool must_be_slow =
+        no_wait_scope::is_active() || tells_blocks() || is_profiling.load(std::memory_order_relaxed);
     if (cache == nullptr || cache->resting == nullptr || must_be_slow) [[unlikely]]
         return false;
     return heap_events::process_core().checked().deallocate(*cache, block, form, bytes);

@@ -17,6 +17,7 @@
 #include <tenure/heap/budget.hpp>
 #include <tenure/heap/detail/checked/block_guard.hpp>
 #include <tenure/heap/detail/checked/mitigations.hpp>
+#include <tenure/heap/detail/profile/heap_samples.hpp>
 #include <tenure/heap/detail/purge/background.hpp>
 #include <tenure/platform/clock.hpp>
 #include <tenure/platform/memory.hpp>
@@ -138,6 +139,7 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
     if (checks::caller && cache != nullptr && cache->resting != nullptr) {
         void* const block = checked_.allocate(*cache, bytes, alignment, form);
         if (block != nullptr) [[likely]] {
+            if (is_profiled()) begin_sample(*this, cache, block, bytes);
             note_block_begin(block, bytes);
             return how == fill::zero ? std::memset(block, 0, bytes) : block;
         }
@@ -151,6 +153,8 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
     if (tag != 0 && has_budget(tag) && !budget_allows(tag, bytes, counted_bytes(bytes, alignment), cache))
         return nullptr;
     void* const block = allocate_own(cache, tag, bytes, alignment, how, form);
+    if (is_profiled()) [[unlikely]]
+        begin_sample(*this, cache, block, bytes);
     note_block_begin(block, bytes);
     return block;
 }
@@ -247,7 +251,26 @@ bool heap_core::is_passthrough(const void* block) const noexcept {
 
 /// The class number of a block; for a block of a tag's page, read from the page.
 std::uint8_t heap_core::class_number_of(const void* block, std::uint8_t number) const noexcept {
-    return number == tagged_class ? heap_segment::page_of(block, memory_.segment_bytes()).class_index : number;
+    if (is_counted_number(number)) return static_cast<std::uint8_t>(number - counted_classes);
+    const bool is_in_record = number == tagged_class || number == watched_class;
+    return is_in_record ? heap_segment::page_of(block, memory_.segment_bytes()).class_index : number;
+}
+
+/// Whether the heap profile wants to know of this heap's blocks.
+bool heap_core::is_profiled() const noexcept {
+    return is_profiling.load(std::memory_order_relaxed) && passthrough_form_ == passthrough_form::plain;
+}
+
+bool heap_core::may_be_profiled(const void* block, std::uint8_t number) const noexcept {
+    if (number == tagged_class) return heap_segment::page_of(block, memory_.segment_bytes()).samples() != 0;
+    return number == watched_class || number >= huge_class || number == guarded_class;
+}
+
+heap_core::profiled_block heap_core::profiled(const void* block, std::size_t asked_bytes) const noexcept {
+    const std::uint8_t number = class_number_of(block, slice_number_of(block));
+    if (number < small_class_count) return {class_bytes(number), true};
+    if (number == large_class || number == huge_class) return {larger_bytes(block, number), false};
+    return {std::max<std::size_t>(asked_bytes, 1), false}; // a block between guard pages
 }
 
 void heap_core::deallocate(thread_cache* cache, void* block) noexcept {
@@ -260,6 +283,7 @@ void heap_core::deallocate_as(thread_cache* cache, void* block, [[maybe_unused]]
     if (tells_blocks() && !is_passthrough(block)) [[unlikely]]
         tell_block_end(block); // before another thread can have it
     if constexpr (checks::caller) {
+        if (is_profiled()) end_sample(*this, block);
         const bool is_quick = cache != nullptr && cache->resting != nullptr;
         if (is_quick && checked_.deallocate(*cache, block, form, bytes)) [[likely]]
             return;
@@ -276,6 +300,8 @@ void heap_core::deallocate_as(thread_cache* cache, void* block, [[maybe_unused]]
     if constexpr (checks::caller) {
         if (!check_block(block, number, "freed", form) || !retire(block, number)) return;
     }
+    if (!checks::caller && is_profiled() && may_be_profiled(block, slice_number)) [[unlikely]]
+        end_sample(*this, block);
     if (cache != nullptr) small_.follow_trims(*cache);
     if (slice_number == tagged_class) {
         small_.deallocate_tagged(cache, block, number);

@@ -118,6 +118,16 @@ public:
     [[nodiscard]] std::size_t cached_count(std::size_t class_index) const noexcept {
         return small_.usage_of(class_index).cached;
     }
+    /// Begins or ends counting allocations for the heap profile.
+    void count_allocations(bool are_counted) noexcept { small_.count_allocations(are_counted); }
+    /// A block as the profile counts it.
+    struct profiled_block {
+        std::uint64_t bytes; ///< that it takes from the heap
+        bool is_small;       ///< of a page
+    };
+    [[nodiscard]] profiled_block profiled(const void* block, std::size_t asked_bytes) const noexcept;
+    void watch(const void* block) noexcept { pages_.watch(block); }
+    void unwatch(const void* block) noexcept { pages_.unwatch(block); }
     [[nodiscard]] checked_blocks& checked() noexcept { return checked_; }
     [[nodiscard]] const heap_memory& memory() const noexcept { return memory_; }
     [[nodiscard]] const large_blocks& large() const noexcept { return large_; }
@@ -174,6 +184,7 @@ private:
                                            fill how) noexcept;
     [[nodiscard]] void* reallocate_by_copy(thread_cache* cache, void* block, std::size_t bytes, std::size_t alignment,
                                            std::size_t usable) noexcept;
+    void note_size(const void* block, std::size_t bytes) noexcept;
     [[nodiscard]] bool resize_untold(void* block, std::size_t bytes) noexcept;
     [[nodiscard]] bool resize_to(void* block, std::size_t bytes, std::uint8_t number) noexcept;
     // Larger blocks of all tags share segments, so each block carries its tag, and their totals are counted separately.
@@ -184,6 +195,9 @@ private:
     }
     static void forget_tagged() noexcept;
     [[nodiscard]] std::size_t larger_bytes(const void* block, std::uint8_t number) const noexcept;
+    [[nodiscard]] bool is_profiled() const noexcept;
+    /// Whether a block of a slice with this number may be in the heap profile.
+    [[nodiscard]] bool may_be_profiled(const void* block, std::uint8_t number) const noexcept;
     sweep_result sweep_all(sweep_scope scope, std::uint64_t now_ns) noexcept;
     void make_room(thread_cache* cache, twice_freed& noted) noexcept;
     static void make_room_of(void* heap, thread_cache* cache, twice_freed& noted) noexcept {

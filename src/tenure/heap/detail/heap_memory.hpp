@@ -13,6 +13,7 @@
 #include <tenure/base/atomic.hpp>
 #include <tenure/base/block_source.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/heap/detail/small/size_classes.hpp>
 #include <tenure/heap/detail/use_limit.hpp>
 #include <tenure/platform/mutex.hpp>
 
@@ -33,6 +34,11 @@ struct segment_head {
     /// The size class of each slice's blocks, or one of the numbers below.
     std::uint8_t class_of_slice[max_slices];
 
+    /// Changes a slice's number while other threads read it: either number leads a free to a place for the block.
+    void set_number(std::size_t slice, std::uint8_t number) noexcept {
+        __atomic_store_n(class_of_slice + slice, number, __ATOMIC_RELAXED);
+    }
+
     [[nodiscard]] static segment_head* of(const void* inside, std::size_t segment_bytes) noexcept {
         return static_cast<segment_head*>(pointer_at(align_down(address_of(inside), segment_bytes)));
     }
@@ -40,12 +46,25 @@ struct segment_head {
         return (address_of(inside) & (segment_bytes - 1)) / slice_bytes;
     }
 };
-constexpr std::uint8_t no_class = 63;      ///< a slice that holds no blocks
-constexpr std::uint8_t large_class = 62;   ///< every slice of a segment of large blocks
-constexpr std::uint8_t tagged_class = 60;  ///< a page of an owner tag, whose record has the class
-constexpr std::uint8_t huge_class = 61;    ///< every slice in the head of a huge block
-constexpr std::uint8_t guarded_class = 59; ///< every slice of the area of sampled guarded blocks
-constexpr std::size_t class_numbers = 64;
+// While a heap counts its allocations (small/counted_blocks.cpp), the number of a page's slices is the class plus this.
+// The number before these belongs to no slice: it is what class_for() answers for larger requests.
+constexpr std::uint8_t counted_classes = small_class_count + 1;
+constexpr std::uint8_t guarded_class = 83; ///< every slice of the area of sampled guarded blocks
+constexpr std::uint8_t tagged_class = 84;  ///< a page of an owner tag, whose record has the class
+constexpr std::uint8_t watched_class = 85; ///< a page with a block of the heap profile; its record has the class
+constexpr std::uint8_t huge_class = 86;    ///< every slice in the head of a huge block
+constexpr std::uint8_t large_class = 87;   ///< every slice of a segment of large blocks
+constexpr std::uint8_t no_class = 88;      ///< a slice that holds no blocks
+constexpr std::size_t class_numbers = 89;
+static_assert(guarded_class == counted_classes + small_class_count);
+
+[[nodiscard]] constexpr bool is_counted_number(std::size_t number) noexcept {
+    return number - counted_classes < small_class_count;
+}
+/// Whether slices of this number belong to a page of small blocks.
+[[nodiscard]] constexpr bool is_page_number(std::uint8_t number) noexcept {
+    return number < small_class_count || is_counted_number(number) || number == tagged_class || number == watched_class;
+}
 
 /// What starts at a segment-aligned address.
 enum class head_kind : std::uint8_t {

@@ -12,6 +12,7 @@
 #include <tenure/base/host.hpp>
 #include <tenure/heap/budget.hpp>
 #include <tenure/heap/detail/checked/block_guard.hpp>
+#include <tenure/heap/detail/profile/heap_samples.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/platform/process.hpp>
 #include <tenure/platform/resident.hpp>
@@ -28,11 +29,6 @@ namespace {
     return bytes >= least_looked_at && platform::resident_bytes_in(block, bytes) < bytes / 2;
 }
 
-/// The block has another size at its address.
-void note_block_size(const void* block, std::size_t bytes) noexcept {
-    note_block_end(block);
-    note_block_begin(block, bytes);
-}
 
 [[nodiscard]] bool is_zero(const unsigned char* bytes, std::size_t count) noexcept {
     return bytes[0] == 0 && std::memcmp(bytes, bytes + 1, count - 1) == 0;
@@ -62,9 +58,19 @@ void copy_sparse(void* to, const void* from, std::size_t bytes) noexcept {
 
 }
 
+/// The block has another size at its address. For the profile, it begins anew, unless it takes the same from the heap.
+void heap_core::note_size(const void* block, std::size_t bytes) noexcept {
+    if (is_profiled() && !profiled(block, bytes).is_small) [[unlikely]] {
+        end_sample(*this, block);
+        begin_sample(*this, nullptr, block, bytes);
+    }
+    note_block_end(block);
+    note_block_begin(block, bytes);
+}
+
 bool heap_core::resize(void* block, std::size_t bytes) noexcept {
     const bool is_resized = resize_untold(block, bytes);
-    if (is_resized) note_block_size(block, bytes);
+    if (is_resized) note_size(block, bytes);
     return is_resized;
 }
 
@@ -118,7 +124,7 @@ void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes,
         const std::size_t asked = checked_.sound_bytes(block);
         const bool stays = asked != 0 && bytes != 0 && bytes >= asked / 2 && is_aligned(block, alignment);
         if (stays && checked_.resize(block, bytes)) {
-            note_block_size(block, bytes);
+            note_size(block, bytes);
             return block;
         }
     }
@@ -155,8 +161,13 @@ void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes,
         const std::uint16_t tag = huge_.tag_of(block);
         const std::size_t before = huge_.asked_bytes(block);
         note_block_end(block); // before another thread can have its address
+        if (is_profiled()) [[unlikely]]
+            end_sample(*this, block);
         void* const moved = huge_.move(block, bytes);
-        note_block_begin(moved != nullptr ? moved : block, moved != nullptr ? bytes : before);
+        const void* const now = moved != nullptr ? moved : block;
+        if (is_profiled()) [[unlikely]]
+            begin_sample(*this, nullptr, now, moved != nullptr ? bytes : before);
+        note_block_begin(now, moved != nullptr ? bytes : before);
         if (tag != 0 && moved != nullptr) count_tagged(tag, 0, bytes - before);
         if (moved != nullptr) return moved;
     }

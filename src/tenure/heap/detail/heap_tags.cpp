@@ -60,9 +60,11 @@ thread_cache* process_cache_or_open_for(std::uint16_t tag) noexcept {
 bool push_tagged(const thread_cache& any, void* block) noexcept {
     const small_page& page = heap_segment::page_of(block, max_segment_bytes);
     const heap_shard* const owner = page.owner.load(std::memory_order_acquire);
-    thread_cache* mine = owner != nullptr && owner->tag != 0 ? any.main : nullptr;
+    // While the heap counts, the slow path looks whether the block is in the profile.
+    const bool is_quick = owner != nullptr && owner->tag != 0 && !any.is_counting && page.samples() == 0;
+    thread_cache* mine = is_quick ? any.main : nullptr;
     while (mine != nullptr && mine->tag != owner->tag) mine = mine->next_of_thread;
-    if (mine == nullptr) return false;
+    if (mine == nullptr || mine->is_counting) return false;
     block_cache& blocks = mine->of_class[page.class_index];
     const std::uint32_t count = blocks.count.load(std::memory_order_relaxed);
     if (count >= tagged_room(page.class_index)) return false;

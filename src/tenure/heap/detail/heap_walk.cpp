@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include <tenure/base/hooks.hpp>
+#include <tenure/heap/detail/profile/profile_records.hpp>
 #include <tenure/platform/clock.hpp>
 #include <tenure/platform/thread.hpp>
 
@@ -99,6 +100,7 @@ void heap_core::clear() noexcept {
     huge_.free_all(platform::coarse_ns());
     if constexpr (checks::caller) huge_.trim();
     if (passthrough_form_ == passthrough_form::plain) forget_tagged(); // only the process heap has tags
+    if (is_profiled()) records_of_profile.end_all();
 }
 
 allocator_stats heap_core::stats() const noexcept {

@@ -89,11 +89,12 @@ void write_to(const kept_file& file, std::string_view text) noexcept {
 namespace {
 
 using signal_function = void (*)() noexcept;
-constinit std::atomic<signal_function> called_on_signal{nullptr};
+constexpr int signal_count = 65;
+constinit std::atomic<signal_function> called_on_signal[signal_count]{};
 
-void handle(int) noexcept {
+void handle(int number) noexcept {
     const int saved = errno;
-    if (const signal_function function = called_on_signal.load(std::memory_order_acquire)) function();
+    if (const signal_function function = called_on_signal[number].load(std::memory_order_acquire)) function();
     errno = saved;
 }
 
@@ -102,10 +103,11 @@ void handle(int) noexcept {
 bool on_signal(int number, void (*function)() noexcept) noexcept {
     constexpr int unusable[] = {SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGKILL, SIGSEGV, SIGSTOP, SIGSYS};
     struct sigaction present {};
+    if (number <= 0 || number >= signal_count) return false;
     if (std::ranges::find(unusable, number) != std::end(unusable) || ::sigaction(number, nullptr, &present) != 0)
         return false;
     if ((present.sa_flags & SA_SIGINFO) != 0 || present.sa_handler != SIG_DFL) return false;
-    called_on_signal.store(function, std::memory_order_release);
+    called_on_signal[number].store(function, std::memory_order_release);
     struct sigaction wanted {};
     wanted.sa_handler = &handle;
     wanted.sa_flags = SA_RESTART | SA_ONSTACK;

@@ -173,7 +173,7 @@ void heap_pages::seal_guards(heap_segment& segment) const noexcept {
     if (first < head_end) (void)platform::seal(pointer_at(first), head_end - first);
 }
 
-small_page* heap_pages::allocate(std::size_t class_index, std::uint8_t number) noexcept {
+small_page* heap_pages::allocate(std::size_t class_index, bool is_tagged) noexcept {
     const std::size_t slices = slices_of_page(class_index);
     if (!memory_.may_use(slices * slice_bytes)) return nullptr;
     heap_segment* segment = nullptr;
@@ -191,6 +191,11 @@ small_page* heap_pages::allocate(std::size_t class_index, std::uint8_t number) n
             slice = allocate_slices(*segment, slices, among::all);
             if (slice == max_slices) return nullptr; // the segments are too small for a long page
         }
+        // Under the lock, because count_allocations() changes the numbers of all pages.
+        small_page& page = segment->pages[slice];
+        page.class_index = static_cast<std::uint8_t>(class_index);
+        page.samples_and_tagged.store(is_tagged ? small_page::tagged_bit : 0, std::memory_order_relaxed);
+        set_numbers(*segment, page);
     }
     memory_.count_use(slices * slice_bytes);
     const std::size_t block_bytes = class_bytes(class_index);
@@ -201,7 +206,6 @@ small_page* heap_pages::allocate(std::size_t class_index, std::uint8_t number) n
     page.capacity = static_cast<std::uint16_t>(blocks_in_page(class_index));
     page.free_count = 0;
     page.words_used = 0;
-    page.class_index = static_cast<std::uint8_t>(class_index);
     page.is_listed = false;
     page.age.store(page_age::changed, std::memory_order_relaxed);
     page.has_purged = false;
@@ -214,7 +218,6 @@ small_page* heap_pages::allocate(std::size_t class_index, std::uint8_t number) n
     for (std::size_t each = 0; each < slices; ++each) {
         segment->first_slice[slice + each] = static_cast<std::uint16_t>(slice);
         segment->purged_units[slice + each] = 0;
-        segment->class_of_slice[slice + each] = number;
     }
     return &page;
 }
@@ -227,9 +230,9 @@ void heap_pages::deallocate(small_page& page) noexcept {
     if (page.has_purged) memory_.uncount_holes(purged_bytes_of(page, memory_.segment_bytes()));
     page.has_purged = false;
     if constexpr (checks::caller) platform::unpoison(segment.slice(slice), slices * slice_bytes);
-    std::memset(segment.class_of_slice + slice, no_class, slices);
     memory_.uncount_use(slices * slice_bytes);
     const platform::lock_guard lock(mutex_);
+    for (std::size_t each = 0; each < slices; ++each) segment.set_number(slice + each, no_class);
     freed_.add(memory_, slices * slice_bytes);
     segment.free_slices[slice / bits_per_word] |= low_bits(slices) << (slice % bits_per_word);
     segment.free_count += slices;
@@ -294,8 +297,7 @@ std::size_t heap_pages::release_tails() noexcept {
 void heap_pages::for_each_page(void (*visit)(void* context, small_page&), void* context) const noexcept {
     for (heap_segment* segment = first_; segment != nullptr; segment = segment->next) {
         for (std::size_t slice = head_slices(); slice < segment->slice_count();) {
-            const std::uint8_t number = segment->class_of_slice[slice];
-            if (number >= small_class_count && number != tagged_class) {
+            if (!is_page_number(segment->class_of_slice[slice])) {
                 ++slice;
                 continue;
             }

@@ -24,10 +24,9 @@ public:
     heap_pages(const heap_pages&) = delete;
     heap_pages& operator=(const heap_pages&) = delete;
 
-    /// Allocates a page of the class, without an owner and with no block in use. `number` is stored for its slices: the
-    /// class, or tagged_class.
+    /// Allocates a page of the class, without an owner and with no block in use, for a shard with or without a tag.
     /// Returns   nullptr when the source fails.
-    [[nodiscard]] small_page* allocate(std::size_t class_index, std::uint8_t number) noexcept;
+    [[nodiscard]] small_page* allocate(std::size_t class_index, bool is_tagged) noexcept;
     /// Requires  no block of the page is in use or cached.
     void deallocate(small_page& page) noexcept;
 
@@ -56,6 +55,15 @@ public:
     /// Calls `visit(context, page)` for every page.
     /// Requires  no other thread allocates or frees pages meanwhile.
     void for_each_page(void (*visit)(void* context, small_page&), void* context) const noexcept;
+
+    // The heap profile: small/counted_blocks.cpp.
+    /// Begins or ends counting: changes the numbers of all slices, and forgets which blocks are in the profile.
+    void count_allocations(bool are_counted) noexcept;
+    [[nodiscard]] bool are_counted() const noexcept { return are_counted_.load(memory_order::acquire); }
+    /// A block enters the profile: its free takes the slow path from now on. Requires  it is in use.
+    void watch(const void* block) noexcept;
+    /// It leaves the profile.
+    void unwatch(const void* block) noexcept;
 
     [[nodiscard]] std::size_t segment_count() const noexcept;
     /// Bytes of heads, of slices in use, and of free slices that were touched.
@@ -88,6 +96,8 @@ private:
     }
     void may_extend_again() noexcept;
     void seal_guards(heap_segment& segment) const noexcept;
+    [[nodiscard]] std::uint8_t number_of(const small_page& page) const noexcept;
+    void set_numbers(heap_segment& segment, const small_page& page) const noexcept;
     enum class among : std::uint8_t { touched, all };
     [[nodiscard]] std::size_t allocate_slices(heap_segment& segment, std::size_t count, among which) const noexcept;
     [[nodiscard]] heap_segment* find_slices(std::size_t count, std::size_t& slice) noexcept;
@@ -105,6 +115,7 @@ private:
     std::size_t releases_ = 0;     ///< of segments, ever
     std::size_t mapped_bytes_ = 0; ///< of all segments
     freed_steps freed_;            ///< pages that were released
+    atomic<bool> are_counted_{false};
 };
 
 }

@@ -88,9 +88,26 @@ struct alignas(cache_line_bytes) small_page {
     bool is_listed;
     atomic<page_age> age;    ///< set by sweeps; reset, under the owner's lock, whenever a bit changes
     bool has_purged;         ///< whether one of its units may be purged
+    /// Number of its blocks in the heap profile, and whether it belongs to an owner tag's shard. Written under the lock
+    /// of the pages.
+    atomic<std::uint8_t> samples_and_tagged;
     std::uint16_t purged_in; ///< number of the sweep that purged the latest
     bit_word* bits;          ///< one bit per block that was allocated and freed: own_bits, or the segment's long bits
     alignas(cache_line_bytes) bit_word own_bits[own_words];
+
+    static constexpr std::uint8_t max_samples = 127; ///< a page with so many keeps this number until it is released
+    static constexpr std::uint8_t tagged_bit = 128;
+
+    [[nodiscard]] std::uint8_t samples() const noexcept {
+        return samples_and_tagged.load(memory_order::relaxed) & max_samples;
+    }
+    [[nodiscard]] bool is_tagged() const noexcept {
+        return (samples_and_tagged.load(memory_order::relaxed) & tagged_bit) != 0;
+    }
+    void set_samples(std::size_t count) noexcept {
+        const std::size_t tagged = is_tagged() ? tagged_bit : 0;
+        samples_and_tagged.store(static_cast<std::uint8_t>(count | tagged), memory_order::relaxed);
+    }
 
     [[nodiscard]] std::size_t word_count() const noexcept { return words_for(capacity); }
     [[nodiscard]] std::size_t blocks_used() const noexcept {
@@ -242,13 +259,15 @@ struct heap_segment : segment_head {
         auto* const segment = static_cast<heap_segment*>(segment_head::of(block, segment_bytes));
         return segment->pages[segment->first_slice[slice_of(block, segment_bytes)]];
     }
-    /// The block's page and its bits. Reads the page record only if the page belongs to a tag.
+    /// The block's page and its bits. Reads the page record only if the slice's number is not the class.
     [[nodiscard]] static block_page place_of(const void* block, std::size_t segment_bytes) noexcept {
         auto* const segment = static_cast<heap_segment*>(segment_head::of(block, segment_bytes));
         const std::size_t slice = slice_of(block, segment_bytes), first = segment->first_slice[slice];
         small_page& page = segment->pages[first];
         const std::size_t number = segment->class_of_slice[slice];
-        const std::size_t class_index = number < small_class_count ? number : page.class_index;
+        std::size_t class_index = number;
+        if (number >= small_class_count)
+            class_index = is_counted_number(number) ? number - counted_classes : page.class_index;
         bit_word* const bits = has_long_bits(class_index) ? segment->long_bits(first, segment_bytes) : page.own_bits;
         const std::size_t front = front_bytes(class_index);
         return {address_of(segment) + first * slice_bytes + front, (slice - first + 1) * slice_bytes - front,

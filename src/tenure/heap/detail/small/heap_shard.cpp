@@ -47,7 +47,7 @@ void heap_shard::hold(std::size_t bytes) noexcept {
 
 small_page* heap_shard::page_with_blocks(std::size_t class_index) noexcept {
     if (listed_[class_index] != nullptr) return listed_[class_index];
-    small_page* const fresh = pages_.allocate(class_index, tag == 0 ? std::uint8_t(class_index) : tagged_class);
+    small_page* const fresh = pages_.allocate(class_index, tag != 0);
     if (fresh == nullptr) return nullptr;
     fresh->owner.store(this, std::memory_order_release);
     ++page_count_[class_index];

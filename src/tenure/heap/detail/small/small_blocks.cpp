@@ -49,6 +49,7 @@ small_blocks::~small_blocks() {
         caches_ = cache->next;
         if (cache->resting != nullptr) unmap_records(cache->resting, sizeof(quarantine));
         if (cache->arrays != nullptr) unmap_records(cache->arrays, array_area_bytes);
+        if (cache->stocks != nullptr) unmap_records(cache->stocks, stock_area_bytes);
         release_place(*cache);
     }
     while (shards_ != &first_shard_) {
@@ -135,6 +136,11 @@ thread_cache* small_blocks::open_cache(std::uint16_t tag) noexcept {
     cache->main = cache;
     cache->next_of_thread = nullptr;
     cache->shard = shard;
+    if (cache->is_counting || pages_.are_counted()) {
+        empty(*cache, noted); // in the child of a fork, unused caches hold blocks
+        cache->is_counting = false;
+        follow_counting(*cache);
+    }
     ++shard->user_count;
     used_.add(*cache);
     return cache;
@@ -204,8 +210,14 @@ void small_blocks::empty(thread_cache& cache, twice_freed& noted) const noexcept
         block_cache& blocks = cache.of_class[index];
         const std::uint32_t count = blocks.count.load(std::memory_order_relaxed);
         if (count != 0) flush(blocks, count, noted);
+        uncount(cache, index, count);
+        block_cache& stock = cache.stock(index);
+        const std::uint32_t stocked = stock.count.load(std::memory_order_relaxed);
+        if (stocked != 0) flush(stock, stocked, noted);
         const std::uint32_t least = std::min(first_capacity, base_cached(index));
-        if (blocks.capacity > least) blocks.capacity = least; // must grow again
+        for (block_cache* each : {&blocks, &stock}) {
+            if (each->capacity > least) each->capacity = least; // must grow again
+        }
     }
     cache.extra_bytes = 0;
 }
@@ -216,7 +228,7 @@ bool small_blocks::grow(thread_cache& cache, std::size_t class_index) const noex
     block_cache& blocks = cache.of_class[class_index];
     const std::uint32_t base = base_cached(class_index);
     if (blocks.capacity == 0) {
-        blocks.blocks = cache.first_blocks[class_index];
+        blocks.blocks = cache.first_blocks + first_offsets[class_index];
         blocks.capacity = std::min(first_capacity, base);
         return true;
     }
@@ -284,6 +296,8 @@ bool small_blocks::refill_from_quarantine(thread_cache& cache, std::size_t class
 }
 
 void* small_blocks::refill(thread_cache& cache, std::size_t class_index) noexcept {
+    if (cache.is_counting) [[unlikely]]
+        return refill_counted(cache, class_index);
     twice_freed noted;
     block_cache& blocks = cache.of_class[class_index];
     if (cache.tag == 0) (void)grow(cache, class_index);
@@ -336,9 +350,13 @@ void* small_blocks::allocate_tagged(std::uint16_t tag, std::size_t class_index) 
 void small_blocks::deallocate(thread_cache* cache, void* block, std::size_t class_index) noexcept {
     if (cache == nullptr) return heap_shard::flush(&block, 1, segment_bytes());
     twice_freed noted;
-    block_cache& blocks = cache->of_class[class_index];
+    block_cache& blocks = cache->freed(class_index);
+    if (blocks.capacity == 0 && cache->is_counting) return heap_shard::flush(&block, 1, segment_bytes(), noted);
     std::uint32_t count = blocks.count.load(std::memory_order_relaxed);
-    if (count >= blocks.capacity && !grow(*cache, class_index)) {
+    const auto grow_more = [&] {
+        return cache->is_counting ? grow_stock(*cache, class_index) : grow(*cache, class_index);
+    };
+    if (count >= blocks.capacity && !grow_more()) {
         // Flushes the older half; the newer blocks are more likely to be in the CPU cache.
         flush(blocks, (count + 1) / 2, noted);
         count = blocks.count.load(std::memory_order_relaxed);
@@ -356,8 +374,9 @@ void small_blocks::deallocate_tagged(thread_cache* cache, void* block, std::size
     while (mine != nullptr && mine->tag != tag) mine = mine->next_of_thread;
     if (mine == nullptr) return heap_shard::flush(&block, 1, segment_bytes());
     twice_freed noted;
-    block_cache& blocks = mine->of_class[class_index];
-    blocks.blocks = mine->arrays + array_offsets[class_index];
+    block_cache& blocks = mine->freed(class_index);
+    if (mine->is_counting && mine->stocks == nullptr) return heap_shard::flush(&block, 1, segment_bytes(), noted);
+    if (!mine->is_counting) blocks.blocks = mine->arrays + array_offsets[class_index];
     if (blocks.count.load(std::memory_order_relaxed) == tagged_room(class_index))
         flush(blocks, (tagged_room(class_index) + 1) / 2, noted);
     const std::uint32_t count = blocks.count.load(std::memory_order_relaxed);
@@ -366,6 +385,7 @@ void small_blocks::deallocate_tagged(thread_cache* cache, void* block, std::size
 }
 
 bool small_blocks::choose_cached(thread_cache& cache, std::uint64_t random) const noexcept {
+    if (cache.is_counting) return false; // its blocks are counted
     for (std::size_t tries = 0; tries < small_class_count; ++tries) {
         const std::size_t class_index = (random + tries) % small_class_count;
         block_cache& blocks = cache.of_class[class_index];
@@ -383,17 +403,20 @@ bool small_blocks::choose_cached(thread_cache& cache, std::uint64_t random) cons
 
 /// Empties the cache if the heap was trimmed since its thread last called this.
 void small_blocks::follow_trims(thread_cache& cache) const noexcept {
-    const std::uint32_t trims = trims_.load(std::memory_order_relaxed);
+    const std::uint32_t trims = trims_.load(std::memory_order_acquire);
     if (cache.trims_seen == trims) return;
     cache.trims_seen = trims;
     twice_freed noted;
     empty(cache, noted);
+    follow_counting(cache);
 }
 
 void small_blocks::empty_after_trim(thread_cache* cache, twice_freed& noted) noexcept {
     for (thread_cache* each = cache != nullptr ? cache->main : nullptr; each != nullptr; each = each->next_of_thread)
-        each->trims_seen = trims_.load(std::memory_order_relaxed);
+        each->trims_seen = trims_.load(std::memory_order_acquire);
     flush_thread(cache, noted);
+    for (thread_cache* each = cache != nullptr ? cache->main : nullptr; each != nullptr; each = each->next_of_thread)
+        follow_counting(*each);
 }
 
 void small_blocks::flush_thread(thread_cache* cache, twice_freed& noted) const noexcept {
@@ -460,7 +483,8 @@ class_usage small_blocks::usage_of(std::size_t class_index) const noexcept {
         sum.allocated += one.allocated;
     }
     for (const thread_cache* cache = caches_; cache != nullptr; cache = cache->next) {
-        sum.cached += cache->of_class[class_index].count.load(std::memory_order_relaxed);
+        for (const std::size_t number : {class_index, counted_classes + class_index})
+            sum.cached += cache->of_class[number].count.load(std::memory_order_relaxed);
         if (checks::caller && cache->resting != nullptr)
             sum.cached += cache->resting->rings[class_index].count.load(std::memory_order_relaxed);
     }
@@ -476,8 +500,10 @@ tagged_usage small_blocks::usage_of_tag(std::uint16_t tag) const noexcept {
     std::size_t cached[small_class_count]{};
     for (const thread_cache* cache = caches_; cache != nullptr; cache = cache->next) {
         if (cache->tag != tag) continue;
-        for (std::size_t index = 0; index < small_class_count; ++index)
-            cached[index] += cache->of_class[index].count.load(std::memory_order_relaxed);
+        for (std::size_t index = 0; index < small_class_count; ++index) {
+            for (const std::size_t number : {index, counted_classes + index})
+                cached[index] += cache->of_class[number].count.load(std::memory_order_relaxed);
+        }
     }
     for (const heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
         if (shard->tag != tag) continue;

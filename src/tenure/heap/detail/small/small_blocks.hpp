@@ -56,7 +56,11 @@ public:
     /// Empties the thread's cache if the heap was trimmed since its last call.
     void follow_trims(thread_cache& cache) const noexcept;
     /// Makes every thread empty its caches at its next slow call.
-    void start_trim() noexcept { trims_.fetch_add(1, memory_order::relaxed); }
+    void start_trim() noexcept { trims_.fetch_add(1, memory_order::release); }
+    /// Begins or ends counting allocations for the profile (counted_blocks.cpp): for each thread at its next slow call.
+    /// While it counts, a call of allocate() sets thread_cache::is_noted if the block belongs into the profile.
+    /// Threads   one at a time.
+    void count_allocations(bool are_counted) noexcept;
     /// Empties the calling thread's caches, which then need not follow that.
     void empty_after_trim(thread_cache* cache, twice_freed& noted) noexcept;
     /// Empties the calling thread's caches.
@@ -98,6 +102,13 @@ private:
     [[nodiscard]] std::size_t refill_after_failure(thread_cache* cache, std::size_t class_index, void** blocks,
                                                    std::size_t count, twice_freed& noted) noexcept;
     [[nodiscard]] bool refill_from_quarantine(thread_cache& cache, std::size_t class_index) const noexcept;
+    void follow_counting(thread_cache& cache) const noexcept;
+    [[nodiscard]] void* refill_counted(thread_cache& cache, std::size_t class_index) noexcept;
+    [[nodiscard]] std::size_t restock(thread_cache& cache, std::size_t class_index, block_cache& stock,
+                                      twice_freed& noted) noexcept;
+    [[nodiscard]] static std::uint32_t ready_blocks(std::size_t class_index) noexcept;
+    [[nodiscard]] static bool grow_stock(thread_cache& cache, std::size_t class_index) noexcept;
+    static void uncount(thread_cache& cache, std::size_t class_index, std::uint32_t count) noexcept;
     void set_quarantine(thread_cache& cache, bool is_wanted) const noexcept;
     void empty_quarantine(thread_cache& cache, twice_freed& noted) const noexcept;
     [[nodiscard]] bool grow(thread_cache& cache, std::size_t class_index) const noexcept;

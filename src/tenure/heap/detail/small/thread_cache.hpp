@@ -59,6 +59,21 @@ constexpr auto array_offsets = [] {
         offsets[index + 1] = offsets[index] + max_cached(index);
     return offsets;
 }();
+/// Offset of each class's array of the first few blocks in the cache.
+constexpr auto first_offsets = [] {
+    std::array<std::uint32_t, small_class_count + 1> offsets{};
+    for (std::size_t index = 0; index < small_class_count; ++index)
+        offsets[index + 1] = offsets[index] + min_of(first_capacity, base_cached(index));
+    return offsets;
+}();
+/// Offset of each class's stock in the area of the stocks.
+constexpr auto stock_offsets = [] {
+    std::array<std::uint32_t, small_class_count + 1> offsets{};
+    for (std::size_t index = 0; index < small_class_count; ++index)
+        offsets[index + 1] = offsets[index] + base_cached(index);
+    return offsets;
+}();
+constexpr std::size_t stock_area_bytes = stock_offsets[small_class_count] * sizeof(void*);
 /// Offset of each class's array of up to 32 blocks in the cache.
 constexpr auto close_offsets = [] {
     std::array<std::uint32_t, small_class_count + 1> offsets{};
@@ -75,8 +90,8 @@ constexpr std::size_t array_area_bytes = array_offsets[small_class_count] * size
 }
 
 struct thread_cache {
-    /// By class number. The entries for no class, large and huge blocks keep a capacity of zero. At the start, so that
-    /// the fast paths add nothing to a class's offset.
+    /// By class number. The entries for no class, large, huge and watched blocks keep a capacity of zero. At the start,
+    /// so that the fast paths add nothing to a class's offset.
     block_cache of_class[class_numbers];
     heap_shard* shard = nullptr;
     quarantine* resting = nullptr; ///< in checked builds, of a main cache
@@ -92,16 +107,33 @@ struct thread_cache {
     std::uint32_t trims_seen = 0;
     std::uint16_t tag = 0; ///< that it allocates for
     bool is_used = false;
-    bool has_drawn = false; ///< bytes_to_sample
+    bool has_drawn = false;   ///< bytes_to_sample
+    bool is_counting = false; ///< what it allocates is counted for the profile
+    bool is_noted = false;    ///< the allocation of the current slow call is one of the profile
     /// One more than the class whose next block from outside the cache is a guarded one; zero: none.
     std::uint8_t sampled_class = 0;
     /// By class: how often the cache was found empty or full since its room last grew.
     std::uint8_t slow_calls[small_class_count]{};
     std::size_t extra_bytes = 0;                           ///< of room past base_cached()
-    void* first_blocks[small_class_count][first_capacity]; ///< behind the rest: most are untouched in a small process
+    void* first_blocks[first_offsets[small_class_count]]; ///< behind the rest: most are untouched in a small process
+    /// By class, while the heap counts allocations: how many come before the next one of the profile, without those
+    /// whose blocks are in of_class already.
+    std::uint32_t until_sample[small_class_count];
+    void** stocks; ///< area of the stocks, mapped when the heap counts for the first time
     void* close_blocks[close_offsets[small_class_count]];
+
+    /// Freed blocks of a class while the heap counts: no inline call allocates from it.
+    [[nodiscard]] block_cache& stock(std::size_t class_index) noexcept {
+        return of_class[counted_classes + class_index];
+    }
+    /// Where the thread frees blocks of a class to.
+    [[nodiscard]] block_cache& freed(std::size_t class_index) noexcept {
+        return is_counting ? stock(class_index) : of_class[class_index];
+    }
 };
 static_assert(offsetof(thread_cache, of_class) == 0);
+// A small process touches one OS page of a cache.
+static_assert(offsetof(thread_cache, until_sample) <= 4096);
 static_assert(sizeof(thread_cache) <= 3 * 4096);
 
 }

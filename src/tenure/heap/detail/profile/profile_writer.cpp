@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/heap/detail/profile/profile_writer.hpp>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include <tenure/base/report.hpp>
+#include <tenure/base/tag.hpp>
+#include <tenure/platform/output_file.hpp>
+#include <tenure/platform/program.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+namespace {
+
+namespace format = profile_format;
+
+constexpr std::size_t word_bytes = sizeof(std::uint64_t);
+
+/// Collects what is written, so that the system is called for 8 KiB at a time.
+class section_writer {
+public:
+    explicit section_writer(std::string_view path) noexcept : file_(path) {}
+
+    /// Requires  `bytes` is a multiple of eight.
+    void words(const void* data, std::size_t bytes) noexcept {
+        const auto* from = static_cast<const char*>(data);
+        while (bytes != 0) {
+            const std::size_t part = std::min(bytes, sizeof buffer_ - used_);
+            std::memcpy(reinterpret_cast<char*>(buffer_) + used_, from, part);
+            used_ += part;
+            from += part;
+            bytes -= part;
+            if (used_ == sizeof buffer_) flush();
+        }
+    }
+    void begin(format::section kind, std::size_t entry_bytes, std::size_t count) noexcept {
+        const format::section_header header{kind, static_cast<std::uint32_t>(entry_bytes), count};
+        words(&header, sizeof header);
+    }
+    void text(format::section kind, std::string_view part) noexcept {
+        begin(kind, 1, part.size());
+        const std::size_t whole = part.size() / word_bytes * word_bytes;
+        words(part.data(), whole);
+        char last[word_bytes]{};
+        const std::string_view rest = part.substr(whole);
+        if (rest.empty()) return;
+        std::copy(rest.begin(), rest.end(), last);
+        words(last, sizeof last);
+    }
+    [[nodiscard]] bool finish() noexcept {
+        flush();
+        const std::uint64_t sum = sum_.value();
+        begin(format::section::end, sizeof sum, 1);
+        words(&sum, sizeof sum);
+        flush();
+        return file_.finish();
+    }
+
+private:
+    void flush() noexcept {
+        sum_.add(buffer_, used_ / word_bytes);
+        file_.write(buffer_, used_);
+        used_ = 0;
+    }
+
+    platform::output_file file_;
+    format::checksum sum_;
+    std::size_t used_ = 0;
+    std::uint64_t buffer_[1024];
+};
+
+void write_file_as_text(section_writer& to, format::section kind, const char* path) noexcept {
+    struct target {
+        section_writer& to;
+        format::section kind;
+    } here{to, kind};
+    static char buffer[4096];
+    (void)platform::read_in_parts(
+        path, buffer, sizeof buffer,
+        [](void* context, std::string_view part) noexcept {
+            const target& writes = *static_cast<target*>(context);
+            writes.to.text(writes.kind, part);
+        },
+        &here);
+}
+
+void write_tags(section_writer& to) noexcept {
+    const std::size_t count = tag::count();
+    for (std::size_t id = 1; id < count; ++id) {
+        report_text line;
+        line.number(id).text(" ").text(tag::from_id(static_cast<std::uint16_t>(id)).name()).text("\n");
+        to.text(format::section::tags, line.view());
+    }
+}
+
+void write_records(section_writer& to, const profile_records& records) noexcept {
+    to.begin(format::section::sites, sizeof(format::site), records.site_count());
+    for (std::size_t index = 0; index < records.site_count(); ++index) {
+        const format::site site = records.site_at(index);
+        to.words(&site, sizeof site);
+    }
+    to.begin(format::section::frames, word_bytes, records.frames().size());
+    to.words(records.frames().data(), records.frames().size_bytes());
+    to.begin(format::section::live, sizeof(format::live_sample), records.live_count());
+    records.for_each_live([&](const format::live_sample& each) { to.words(&each, sizeof each); });
+}
+
+/// Storage for a writer, which is used by one thread at a time.
+alignas(section_writer) char place_of_writer[sizeof(section_writer)];
+
+}
+
+bool write_profile(profile_records& records, const profile_moment& moment,
+                   std::span<const format::size_class> classes, std::string_view path) noexcept {
+    auto* const to = ::new (place_of_writer) section_writer(path);
+    {
+        const platform::lock_guard lock(records.mutex());
+        format::file_header header{};
+        std::copy(std::begin(format::magic), std::end(format::magic), header.magic);
+        header.version = format::version;
+        header.header_bytes = sizeof header;
+        header.mean_bytes = moment.mean_bytes;
+        header.started_ms = moment.started_ms;
+        header.saved_ms = platform::unix_ms();
+        header.peak_ms = records.peak_ms();
+        header.process = platform::process_id();
+        header.written_at = moment.occasion;
+        header.lost_samples = records.lost_count();
+        to->words(&header, sizeof header);
+        write_records(*to, records);
+    }
+    to->begin(format::section::classes, sizeof(format::size_class), classes.size());
+    to->words(classes.data(), classes.size_bytes());
+    write_file_as_text(*to, format::section::mappings, platform::mappings_file);
+    write_file_as_text(*to, format::section::arguments, platform::arguments_file);
+    write_tags(*to);
+    const bool is_written = to->finish();
+    to->~section_writer();
+    return is_written;
+}
+
+}

@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include <tenure/heap/budget.hpp>
+#include <tenure/heap/detail/checked/record_memory.hpp>
+#include <tenure/heap/detail/profile/sampling.hpp>
+#include <tenure/heap/detail/small/small_blocks.hpp>
+
+// Counting allocations for the heap profile, without an instruction in the inline paths.
+//
+// While a heap counts, the slices of its pages have other numbers: the class plus counted_classes. An inline free
+// therefore pushes the block to another entry of the thread's cache, the stock, from which no inline allocation pops. An
+// allocation pops from the entry of its class, as ever. The slow path fills that entry, from the stock or the pages, and
+// never with more blocks than there are allocations before the next one of the profile. So each allocation of a thread
+// is counted, and the one that is to be recorded is always a slow call.
+//
+// The page of a recorded block has a number whose entry has no room, so that its frees are slow calls as well.
+
+namespace tenure::inline TENURE_ABI::detail {
+
+// Pages.
+
+std::uint8_t heap_pages::number_of(const small_page& page) const noexcept {
+    if (page.is_tagged()) return tagged_class; // the slow path reads the record in any case
+    if (page.samples() != 0) return watched_class;
+    const bool is_counted = are_counted_.load(std::memory_order_relaxed);
+    return static_cast<std::uint8_t>(page.class_index + (is_counted ? counted_classes : 0));
+}
+
+/// Requires  the lock.
+void heap_pages::set_numbers(heap_segment& segment, const small_page& page) const noexcept {
+    const auto slice = static_cast<std::size_t>(&page - segment.pages);
+    const std::uint8_t number = number_of(page);
+    for (std::size_t each = 0; each < slices_of_page(page.class_index); ++each)
+        segment.set_number(slice + each, number);
+}
+
+void heap_pages::count_allocations(bool are_counted) noexcept {
+    const platform::lock_guard lock(mutex_);
+    are_counted_.store(are_counted, std::memory_order_release);
+    for_each_page(
+        [](void* pages, small_page& page) {
+            const auto& mine = *static_cast<heap_pages*>(pages);
+            page.set_samples(0);
+            mine.set_numbers(*static_cast<heap_segment*>(segment_head::of(&page, mine.memory().segment_bytes())), page);
+        },
+        this);
+}
+
+void heap_pages::watch(const void* block) noexcept {
+    const platform::lock_guard lock(mutex_);
+    auto& segment = *static_cast<heap_segment*>(segment_head::of(block, memory_.segment_bytes()));
+    small_page& page = heap_segment::page_of(block, memory_.segment_bytes());
+    const std::size_t before = page.samples();
+    if (before == small_page::max_samples || !are_counted_.load(std::memory_order_relaxed)) return;
+    page.set_samples(before + 1);
+    if (before == 0) set_numbers(segment, page);
+}
+
+void heap_pages::unwatch(const void* block) noexcept {
+    const platform::lock_guard lock(mutex_);
+    auto& segment = *static_cast<heap_segment*>(segment_head::of(block, memory_.segment_bytes()));
+    small_page& page = heap_segment::page_of(block, memory_.segment_bytes());
+    const std::size_t before = page.samples();
+    if (before == small_page::max_samples || before == 0) return;
+    page.set_samples(before - 1);
+    if (before == 1) set_numbers(segment, page);
+}
+
+// Thread caches.
+
+void small_blocks::count_allocations(bool are_counted) noexcept {
+    if constexpr (checks::caller) return; // every call is a slow one
+    pages_.count_allocations(are_counted);
+    start_trim(); // each thread learns of it at its next slow call
+}
+
+/// Requires  the cache is empty; it belongs to the calling thread, or nobody uses it.
+void small_blocks::follow_counting(thread_cache& cache) const noexcept {
+    const bool is_counting = !checks::caller && pages_.are_counted();
+    if (cache.is_counting == is_counting) return;
+    cache.is_counting = is_counting;
+    cache.is_noted = false;
+    // Neither entry takes an inline free while the other one does. In a tag's cache, none ever does.
+    if (is_counting && cache.stocks == nullptr) cache.stocks = static_cast<void**>(map_records(stock_area_bytes));
+    for (std::size_t index = 0; index < small_class_count; ++index) {
+        cache.of_class[index].capacity = 0;
+        block_cache& stock = cache.stock(index);
+        const bool has_room = is_counting && cache.stocks != nullptr && cache.tag == 0;
+        stock.blocks = cache.stocks != nullptr ? cache.stocks + stock_offsets[index] : nullptr;
+        stock.capacity = has_room ? std::min(first_capacity, base_cached(index)) : 0;
+        if (is_counting) cache.until_sample[index] = sampling::draw_gap(class_bytes(index));
+    }
+}
+
+/// The first blocks of a stock to use at once: few, so that those freed last are used again soon.
+std::uint32_t small_blocks::ready_blocks(std::size_t class_index) noexcept {
+    return std::min(first_capacity, base_cached(class_index));
+}
+
+/// Takes back blocks that were counted as allocated and then not allocated.
+void small_blocks::uncount(thread_cache& cache, std::size_t class_index, std::uint32_t count) noexcept {
+    if (cache.is_counting) cache.until_sample[class_index] += count;
+}
+
+bool small_blocks::grow_stock(thread_cache& cache, std::size_t class_index) noexcept {
+    block_cache& stock = cache.stock(class_index);
+    const std::uint32_t capacity = std::min(2 * stock.capacity, base_cached(class_index));
+    const bool is_larger = capacity > stock.capacity;
+    stock.capacity = capacity;
+    return is_larger;
+}
+
+/// Fills the stock from the pages; without memory for a stock, the entry of the class with a single block.
+/// Returns   the number of blocks.
+std::size_t small_blocks::restock(thread_cache& cache, std::size_t class_index, block_cache& stock,
+                                  twice_freed& noted) noexcept {
+    const std::size_t few = cache.stocks != nullptr ? std::min(first_capacity, base_cached(class_index)) : 1;
+    std::size_t batch = few;
+    if (cache.tag == 0 && cache.stocks != nullptr) {
+        (void)grow_stock(cache, class_index);
+        batch = std::max<std::size_t>((stock.capacity + 1) / 2, 1);
+    }
+    if (cache.tag != 0 && has_budget(cache.tag))
+        batch = std::clamp<std::size_t>(cacheable_bytes(cache) / class_bytes(class_index), 1, batch);
+    std::size_t taken = cache.shard->refill(class_index, stock.blocks, batch);
+    if (taken == 0) taken = refill_after_failure(&cache, class_index, stock.blocks, std::min(batch, few), noted);
+    cache.bytes_to_sample -= static_cast<std::int64_t>(taken * class_bytes(class_index));
+    stock.count.store(static_cast<std::uint32_t>(taken), std::memory_order_release);
+    return taken;
+}
+
+/// refill() while the heap counts. Requires  the entry of the class is empty.
+void* small_blocks::refill_counted(thread_cache& cache, std::size_t class_index) noexcept {
+    twice_freed noted;
+    block_cache& ready = cache.of_class[class_index];
+    block_cache& stock = cache.stock(class_index);
+    void* single = nullptr;
+    if (cache.stocks == nullptr) stock.blocks = &single;
+    if (stock.count.load(std::memory_order_relaxed) == 0 && restock(cache, class_index, stock, noted) == 0)
+        return nullptr;
+    void* const block = stock.blocks[stock.count.load(std::memory_order_relaxed) - 1];
+    // This allocation, then those that come before the next one of the profile.
+    std::uint32_t& left = cache.until_sample[class_index];
+    cache.is_noted = left == 0;
+    left = cache.is_noted ? sampling::draw_gap(class_bytes(class_index)) : left - 1;
+    const std::uint32_t count = stock.count.load(std::memory_order_relaxed);
+    const std::uint32_t moved = std::min({count - 1, left, ready_blocks(class_index)});
+    ready.blocks = cache.first_blocks + first_offsets[class_index];
+    std::memcpy(ready.blocks, stock.blocks + (count - 1 - moved), moved * sizeof(void*));
+    // In this order, so that no block is ever in both places when the child of a fork takes over the caches.
+    stock.count.store(count - 1 - moved, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    ready.count.store(moved, std::memory_order_relaxed);
+    left -= moved;
+    if (cache.stocks == nullptr) stock.blocks = nullptr;
+    return block;
+}
+
+}

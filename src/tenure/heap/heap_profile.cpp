@@ -1,0 +1,154 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/heap/heap_profile.hpp>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+
+#include <tenure/base/host.hpp>
+#include <tenure/base/options.hpp>
+#include <tenure/base/report.hpp>
+#include <tenure/heap/detail/heap_core.hpp>
+#include <tenure/heap/detail/profile/heap_samples.hpp>
+#include <tenure/heap/detail/profile/profile_records.hpp>
+#include <tenure/heap/detail/profile/profile_writer.hpp>
+#include <tenure/heap/detail/profile/sampling.hpp>
+#include <tenure/heap/heap.hpp>
+#include <tenure/platform/fork_handler.hpp>
+#include <tenure/platform/output_file.hpp>
+#include <tenure/platform/program.hpp>
+
+namespace tenure::inline TENURE_ABI {
+
+namespace format = profile_format;
+using detail::records_of_profile;
+
+namespace {
+
+/// Guards starts, stops and saves; never held while the heap allocates.
+constinit platform::mutex control_mutex{};
+[[nodiscard]] platform::mutex& mutex_of_control(void*) noexcept { return control_mutex; }
+[[nodiscard]] platform::mutex& mutex_of_records(void*) noexcept { return records_of_profile.mutex(); }
+constexpr platform::fork_steps control_steps = platform::steps_of_lock<&mutex_of_control>;
+constexpr platform::fork_steps records_steps = platform::steps_of_lock<&mutex_of_records>;
+constinit platform::fork_handler control_fork{platform::fork_order::making, nullptr, control_steps};
+constinit platform::fork_handler records_fork{platform::fork_order::leaf, nullptr, records_steps};
+
+constinit std::atomic<std::uint64_t> started_ms{0}; ///< zero: never
+constinit std::atomic<std::uint64_t> due_ms{UINT64_MAX};
+constinit std::atomic<std::uint32_t> file_number{0};
+constinit std::atomic<bool> is_automatic{false};
+
+/// What the heap counts. It takes the heap's locks, so it is asked before the records' lock is taken.
+using class_figures = std::array<format::size_class, detail::small_class_count + 1>;
+void count_classes(class_figures& to) noexcept {
+    const detail::heap_core& core = detail::process_core();
+    for (std::size_t index = 0; index < detail::small_class_count; ++index) {
+        const detail::class_usage found = core.usage_of(index);
+        const std::uint64_t live = found.allocated - found.cached;
+        to[index] = {detail::class_bytes(index), live, live * detail::class_bytes(index)};
+    }
+    to.back() = {0, core.large().live_count() + core.huge().live_count(),
+                 core.large().live_bytes() + core.huge().live_bytes()};
+}
+
+status save_as(std::string_view path, format::occasion why) noexcept {
+    static class_figures classes; // under the lock
+    const platform::lock_guard lock(control_mutex);
+    if (started_ms.load(std::memory_order_relaxed) == 0) return status::not_started;
+    count_classes(classes);
+    const detail::profile_moment moment{detail::sampling::mean_bytes(), started_ms.load(std::memory_order_relaxed),
+                                        why};
+    return detail::write_profile(records_of_profile, moment, classes, path) ? status::ok : status::file_error;
+}
+
+}
+
+status heap_profile::start(std::uint64_t mean_bytes) noexcept {
+    if (mean_bytes == 0) mean_bytes = option_value(option::profile_sample_bytes);
+    if (mean_bytes > detail::sampling::max_mean_bytes) return status::invalid_argument;
+    detail::heap_core& core = detail::process_core();
+    if (passthrough_enabled(part::heap)) return status::unsupported;
+    records_fork.enlist();
+    control_fork.enlist();
+    platform::hear_of_forks();
+    const platform::lock_guard lock(control_mutex);
+    if (is_running()) return status::already_started;
+    records_of_profile.clear();
+    detail::sampling::set_mean(mean_bytes);
+    started_ms.store(platform::unix_ms(), std::memory_order_relaxed);
+    detail::is_profiling.store(true, std::memory_order_release);
+    core.count_allocations(true);
+    return status::ok;
+}
+
+status heap_profile::stop() noexcept {
+    const platform::lock_guard lock(control_mutex);
+    if (!is_running()) return status::not_started;
+    detail::process_core().count_allocations(false);
+    detail::is_profiling.store(false, std::memory_order_release);
+    return status::ok;
+}
+
+bool heap_profile::is_running() noexcept { return detail::is_profiling.load(std::memory_order_relaxed); }
+
+status heap_profile::save(std::string_view path) noexcept { return save_as(path, format::occasion::asked); }
+
+namespace detail {
+
+bool heap_profile_events::may_save() noexcept {
+    return !control_mutex.is_mine() && !records_of_profile.mutex().is_mine() && !process_core().holds_lock();
+}
+
+void heap_profile_events::set_up() noexcept {
+    if (option_value(option::profile) == 0 || heap_profile::start() != status::ok) return;
+    is_automatic.store(true, std::memory_order_relaxed);
+    const std::uint64_t every_ms = option_value(option::profile_every_ms);
+    if (every_ms != 0) due_ms.store(platform::unix_ms() + every_ms, std::memory_order_relaxed);
+}
+
+void heap_profile_events::save_now(format::occasion why) noexcept {
+    const int saved = errno;
+    const char* const directory = host::environment("TENURE_PROFILE_DIR");
+    report_text path;
+    if (directory != nullptr && *directory != '\0') path.text(directory).text("/");
+    path.text(platform::program_name()).text(".").number(platform::process_id()).text(".");
+    if (why == format::occasion::exit) {
+        path.text("exit");
+    } else {
+        const std::uint32_t number = file_number.fetch_add(1, std::memory_order_relaxed) + 1;
+        for (std::uint32_t least = 1000; least > number && least > 1; least /= 10) path.text("0");
+        path.number(number);
+    }
+    path.text(".heapprofile");
+    if (save_as(path.view(), why) == status::file_error) {
+        report_text text;
+        text.text("The heap profile ").text(path.view()).text(" could not be written. ");
+        text.text("TENURE_PROFILE_DIR names a folder that exists and has room.");
+        report(report_kind::notice, text.view());
+    }
+    errno = saved;
+}
+
+void heap_profile_events::save_if_due(std::uint64_t now_ms) noexcept {
+    std::uint64_t due = due_ms.load(std::memory_order_relaxed);
+    if (now_ms < due || !may_save()) return;
+    const std::uint64_t next = now_ms + option_value(option::profile_every_ms);
+    if (due_ms.compare_exchange_strong(due, next, std::memory_order_relaxed)) save_now(format::occasion::interval);
+}
+
+namespace {
+
+// Runs after the program's own destructors, as the check for leaks.
+__attribute__((destructor(101))) void save_at_exit() noexcept {
+    if (is_automatic.load(std::memory_order_relaxed) && heap_profile_events::may_save())
+        heap_profile_events::save_now(format::occasion::exit);
+}
+
+}
+
+}
+
+}
