@@ -37,7 +37,7 @@ struct file_header {
     std::uint32_t reserved;     ///< zero
     std::uint64_t lost_samples; ///< without memory for their record: the estimates are too low by about this part
 };
-static_assert(sizeof(file_header) == 80);
+static_assert(sizeof(file_header) == 72);
 
 enum class section : std::uint32_t {
     sites = 1,     ///< site: one for each stack and tag
