@@ -5,16 +5,18 @@
 /// \file
 /// A profile of the process heap: which call stacks hold its memory, and how much each has allocated.
 ///
-/// Use it for     finding who holds memory, in production: `tenure profile` runs a program with it and shows the result.
+/// Use it for     finding who holds memory, in production: `tenure profile` runs a program with it and shows the
+/// result.
 ///                Every program with the library, and every program under the drop-in malloc, can be started with the
 ///                option profile (TENURE_PROFILE=1), which saves a file when the program ends.
 /// What it knows  blocks of the process heap: what malloc, new and heap::process() allocate. Memory that pools, arenas
 ///                and Temp take from the system is not in it.
 /// What it says   estimates. One byte in `mean_bytes` is chosen, and its block recorded with its stack. A stack with B
-///                live bytes in small blocks has about B / mean_bytes samples, and the standard error of its estimate is
-///                about B / sqrt(B / mean_bytes): 9 % for 64 MiB at the default of 512 KiB. The file has the error of
-///                each estimate.
-/// Cost           Without a profile: nothing, the inline paths are the same. With one: allocations and frees stay inline
+///                live bytes in small blocks has about B / mean_bytes samples, and the standard error of its estimate
+///                is about B / sqrt(B / mean_bytes): 9 % for 64 MiB at the default of 512 KiB. The file has the error
+///                of each estimate.
+/// Cost           Without a profile: nothing, the inline paths are the same. With one: allocations and frees stay
+/// inline
 ///                and pass through a second list, 1 to 2 ns; a recorded block costs microseconds for its stack, and the
 ///                frees of other blocks in its page are slow calls. In checked builds every call is a slow one.
 /// Limits         A thread that is waiting or computing counts from its next slow call on. 64 frames of a stack.

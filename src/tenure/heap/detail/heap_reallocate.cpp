@@ -29,7 +29,6 @@ namespace {
     return bytes >= least_looked_at && platform::resident_bytes_in(block, bytes) < bytes / 2;
 }
 
-
 [[nodiscard]] bool is_zero(const unsigned char* bytes, std::size_t count) noexcept {
     return bytes[0] == 0 && std::memcmp(bytes, bytes + 1, count - 1) == 0;
 }

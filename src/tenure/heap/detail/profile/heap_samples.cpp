@@ -36,8 +36,8 @@ void begin_sample(heap_core& core, thread_cache* cache, const void* block, std::
     const std::size_t count = host::walk_stack(frames, max_frames);
     const std::uint16_t tag = cache != nullptr ? cache->tag : std::uint16_t{0};
     const std::uint64_t now_ms = platform::unix_ms();
-    const sample_facts facts{
-        block, bytes, what.bytes, sampling::chance(what.bytes), now_ms, platform::thread_id(), tag};
+    const sample_facts facts{block, bytes, what.bytes, sampling::chance(what.bytes), now_ms, platform::thread_id(),
+                             tag};
     if (!records_of_profile.begin(facts, {frames, count})) return;
     if (what.is_small) core.watch(block);
     heap_profile_events::save_if_due(now_ms);

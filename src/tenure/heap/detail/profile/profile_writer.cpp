@@ -46,9 +46,8 @@ public:
         const std::size_t whole = part.size() / word_bytes * word_bytes;
         words(part.data(), whole);
         char last[word_bytes]{};
-        const std::string_view rest = part.substr(whole);
-        if (rest.empty()) return;
-        std::copy(rest.begin(), rest.end(), last);
+        if (whole == part.size()) return;
+        std::copy(part.begin() + whole, part.end(), last); // substr() would link libstdc++'s throws
         words(last, sizeof last);
     }
     [[nodiscard]] bool finish() noexcept {
@@ -114,8 +113,8 @@ alignas(section_writer) char place_of_writer[sizeof(section_writer)];
 
 }
 
-bool write_profile(profile_records& records, const profile_moment& moment,
-                   std::span<const format::size_class> classes, std::string_view path) noexcept {
+bool write_profile(profile_records& records, const profile_moment& moment, std::span<const format::size_class> classes,
+                   std::string_view path) noexcept {
     auto* const to = ::new (place_of_writer) section_writer(path);
     {
         const platform::lock_guard lock(records.mutex());

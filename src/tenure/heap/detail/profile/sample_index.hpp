@@ -14,8 +14,8 @@
 namespace tenure::inline TENURE_ABI::detail {
 
 /// A hash table with linear probing. A removal moves entries back, so a look-up that meets a change looks again. When
-/// the table grows, the smaller one stays mapped for look-ups that are reading it: all of them take less memory than the
-/// last.
+/// the table grows, the smaller one stays mapped for look-ups that are reading it: all of them take less memory than
+/// the last.
 ///
 /// Threads   contains(): any, while one other thread changes the table. All others: one at a time.
 class TENURE_API sample_index {

@@ -13,10 +13,10 @@
 // Counting allocations for the heap profile, without an instruction in the inline paths.
 //
 // While a heap counts, the slices of its pages have other numbers: the class plus counted_classes. An inline free
-// therefore pushes the block to another entry of the thread's cache, the stock, from which no inline allocation pops. An
-// allocation pops from the entry of its class, as ever. The slow path fills that entry, from the stock or the pages, and
-// never with more blocks than there are allocations before the next one of the profile. So each allocation of a thread
-// is counted, and the one that is to be recorded is always a slow call.
+// therefore pushes the block to another entry of the thread's cache, the stock, from which no inline allocation pops.
+// An allocation pops from the entry of its class, as ever. The slow path fills that entry, from the stock or the pages,
+// and never with more blocks than there are allocations before the next one of the profile. So each allocation of a
+// thread is counted, and the one that is to be recorded is always a slow call.
 //
 // The page of a recorded block has a number whose entry has no room, so that its frees are slow calls as well.
 

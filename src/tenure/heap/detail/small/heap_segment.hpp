@@ -86,8 +86,8 @@ struct alignas(cache_line_bytes) small_page {
     std::uint8_t words_used;  ///< words whose blocks have been allocated at least once
     std::uint8_t class_index;
     bool is_listed;
-    atomic<page_age> age;    ///< set by sweeps; reset, under the owner's lock, whenever a bit changes
-    bool has_purged;         ///< whether one of its units may be purged
+    atomic<page_age> age; ///< set by sweeps; reset, under the owner's lock, whenever a bit changes
+    bool has_purged;      ///< whether one of its units may be purged
     /// Number of its blocks in the heap profile, and whether it belongs to an owner tag's shard. Written under the lock
     /// of the pages.
     atomic<std::uint8_t> samples_and_tagged;

@@ -114,7 +114,7 @@ struct thread_cache {
     std::uint8_t sampled_class = 0;
     /// By class: how often the cache was found empty or full since its room last grew.
     std::uint8_t slow_calls[small_class_count]{};
-    std::size_t extra_bytes = 0;                           ///< of room past base_cached()
+    std::size_t extra_bytes = 0;                          ///< of room past base_cached()
     void* first_blocks[first_offsets[small_class_count]]; ///< behind the rest: most are untouched in a small process
     /// By class, while the heap counts allocations: how many come before the next one of the profile, without those
     /// whose blocks are in of_class already.
