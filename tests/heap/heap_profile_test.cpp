@@ -1,0 +1,323 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/heap/heap_profile.hpp>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <map>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/tag.hpp>
+#include <tenure/heap/detail/heap_core.hpp>
+#include <tenure/heap/heap.hpp>
+
+#include "support/heap_profile_file.hpp"
+#include "support/process.hpp"
+#include "support/random.hpp"
+#include "support/reports.hpp"
+
+namespace {
+
+using support::heap_profile_file;
+using support::on_fresh_thread;
+using tenure::heap;
+using tenure::heap_profile;
+using tenure::status;
+
+/// A mean so small that every block is recorded, and one at which the inline paths matter.
+constexpr std::uint64_t every_block = 1;
+constexpr std::uint64_t some_blocks = 4096;
+
+class profiles : public testing::Test {
+protected:
+    void TearDown() override {
+        if (heap_profile::is_running()) heap_profile::stop();
+        std::remove(path_.c_str());
+    }
+    heap_profile_file saved() {
+        heap_profile_file file;
+        EXPECT_EQ(heap_profile::save(path_), status::ok);
+        support::read_heap_profile(path_, file);
+        EXPECT_TRUE(heap::process().valid());
+        return file;
+    }
+
+    std::string path_ = testing::TempDir() + "heap_profile_test." + std::to_string(::getpid()) + ".heapprofile";
+};
+
+/// What a block of this size takes from the heap.
+std::uint64_t block_bytes(std::size_t bytes) {
+    // Rounded up like the heap's own blocks, in builds with and without guards.
+    void* const block = heap::process().allocate(bytes);
+    const auto taken = tenure::detail::core_of(heap::process()).profiled(block, bytes).bytes;
+    heap::process().deallocate(block);
+    return taken;
+}
+
+// Without a profile of the process's own: see tests/dropin for that.
+TEST_F(profiles, one_runs_at_a_time) {
+    EXPECT_FALSE(heap_profile::is_running());
+    EXPECT_EQ(heap_profile::stop(), status::not_started);
+    EXPECT_EQ(heap_profile::start(std::uint64_t{1} << 41), status::invalid_argument);
+    ASSERT_EQ(heap_profile::start(), status::ok);
+    EXPECT_TRUE(heap_profile::is_running());
+    EXPECT_EQ(heap_profile::start(), status::already_started);
+    EXPECT_EQ(heap_profile::stop(), status::ok);
+    EXPECT_EQ(heap_profile::stop(), status::not_started);
+    EXPECT_EQ(heap_profile::save("/no such folder/x"), status::file_error);
+    EXPECT_EQ(saved().live_sum().samples, 0u); // may be saved after the end
+}
+
+TEST_F(profiles, every_block_is_recorded_at_a_mean_of_one) {
+    ASSERT_EQ(heap_profile::start(every_block), status::ok);
+    on_fresh_thread([&] {
+        std::map<void*, std::size_t> live;
+        support::random numbers(3);
+        std::uint64_t allocated = 0, allocated_bytes = 0;
+        const auto begin = [&](void* block, std::size_t bytes) {
+            ASSERT_NE(block, nullptr);
+            live[block] = bytes;
+            ++allocated;
+            allocated_bytes += tenure::detail::core_of(heap::process()).profiled(block, bytes).bytes;
+        };
+        for (int step = 0; step < 20'000; ++step) {
+            if (live.empty() || numbers.below(20) < 11) {
+                const std::size_t bytes = step % 500 == 0 ? 40'000 + numbers.below(200'000) : 32 + numbers.below(3000);
+                begin(heap::process().allocate(bytes), bytes);
+            } else {
+                const auto gone = live.begin();
+                numbers.one_in(2) ? heap::process().deallocate(gone->first)
+                                  : heap::process().deallocate(gone->first, gone->second, 16);
+                live.erase(gone);
+            }
+        }
+        const std::size_t huge = std::size_t{40} << 20;
+        begin(heap::process().allocate(huge), huge);
+        std::uint64_t live_bytes = 0;
+        for (const auto& [block, bytes] : live)
+            live_bytes += tenure::detail::core_of(heap::process()).profiled(block, bytes).bytes;
+        const heap_profile_file file = saved();
+        EXPECT_EQ(file.live.size(), live.size());
+        EXPECT_EQ(file.allocated_sum().samples, allocated);
+        EXPECT_NEAR(file.allocated_sum().bytes, double(allocated_bytes), 1e-9 * double(allocated_bytes));
+        EXPECT_NEAR(file.live_sum().bytes, double(live_bytes), 1e-9 * double(allocated_bytes));
+        EXPECT_NEAR(file.live_sum().blocks, double(live.size()), 1e-9 * double(allocated));
+        for (const auto& each : file.live) {
+            const auto known = live.find(tenure::pointer_at(each.address));
+            ASSERT_NE(known, live.end());
+            EXPECT_EQ(each.asked_bytes, known->second);
+            EXPECT_GT(file.sites[each.site].frame_count, 1u);
+        }
+        EXPECT_EQ(file.header.lost_samples, 0u);
+        EXPECT_EQ(file.header.process, std::uint64_t(::getpid()));
+        EXPECT_NE(file.texts.at(tenure::profile_format::section::mappings).find("heap_"), std::string::npos);
+        EXPECT_NE(file.texts.at(tenure::profile_format::section::arguments).find("heap_"), std::string::npos);
+        for (const auto& [block, bytes] : live) heap::process().deallocate(block);
+        EXPECT_EQ(saved().live.size(), 0u);
+        EXPECT_EQ(saved().live_sum().bytes, 0);
+    });
+}
+
+// The inline paths count exactly, so the estimates are off only by the sampling error: one run in 10^9 is by more than
+// six standard errors.
+TEST_F(profiles, estimates_are_within_their_sampling_error) {
+    ASSERT_EQ(heap_profile::start(some_blocks), status::ok);
+    on_fresh_thread([&] {
+        constexpr std::size_t count = 100'000;
+        constexpr std::size_t sizes[] = {8, 64, 200, 1000, 5000, 30'000};
+        std::vector<void*> held;
+        std::uint64_t allocated_bytes = 0, held_bytes = 0, blocks = 0;
+        support::random numbers(5);
+        for (const std::size_t bytes : sizes) {
+            const std::uint64_t taken = block_bytes(bytes);
+            ++blocks;
+            allocated_bytes += taken;
+            for (std::size_t each = 0; each < count * 8 / std::max<std::size_t>(bytes / 8, 8); ++each) {
+                void* const block = heap::process().allocate(bytes, 8);
+                ++blocks;
+                allocated_bytes += taken;
+                if (numbers.one_in(20)) {
+                    held.push_back(block);
+                    held_bytes += taken;
+                } else {
+                    heap::process().deallocate(block);
+                }
+            }
+        }
+        const heap_profile_file file = saved();
+        const auto ever = file.allocated_sum(), now = file.live_sum(),
+                   peak = file.sum(&tenure::profile_format::site::at_peak, 0);
+        EXPECT_NEAR(ever.bytes, double(allocated_bytes), 6 * std::sqrt(ever.variance));
+        EXPECT_NEAR(now.bytes, double(held_bytes), 6 * std::sqrt(now.variance));
+        EXPECT_LE(std::sqrt(ever.variance), 0.02 * ever.bytes);
+        EXPECT_GT(ever.samples, 5000u);
+        EXPECT_GE(peak.bytes, now.bytes * 0.999);
+        for (void* const block : held) heap::process().deallocate(block);
+        EXPECT_EQ(saved().live.size(), 0u) << "a free of a recorded block was missed";
+    });
+}
+
+TEST_F(profiles, blocks_of_before_and_of_after_are_not_in_it) {
+    on_fresh_thread([&] {
+        std::vector<void*> before;
+        for (int each = 0; each < 1000; ++each) before.push_back(heap::process().allocate(100));
+        ASSERT_EQ(heap_profile::start(every_block), status::ok);
+        for (void* const block : before) heap::process().deallocate(block);
+        void* const within = heap::process().allocate(5000); // another size: surely a slow call
+        heap_profile_file file = saved();
+        ASSERT_EQ(file.live.size(), 1u);
+        EXPECT_EQ(file.live[0].address, tenure::address_of(within));
+        ASSERT_EQ(heap_profile::stop(), status::ok);
+        void* const after = heap::process().allocate(6000);
+        heap::process().deallocate(within); // not recorded any more
+        heap::process().deallocate(after);
+        EXPECT_EQ(saved().live.size(), 1u);
+        ASSERT_EQ(heap_profile::start(every_block), status::ok);
+        EXPECT_EQ(saved().live.size(), 0u);
+        for (int each = 0; each < 1000; ++each) heap::process().deallocate(heap::process().allocate(100));
+    });
+}
+
+TEST_F(profiles, a_block_that_is_resized_counts_with_its_new_size) {
+    ASSERT_EQ(heap_profile::start(every_block), status::ok);
+    on_fresh_thread([&] {
+        void* block = heap::process().allocate(100);
+        for (const std::size_t bytes :
+             {std::size_t{90}, std::size_t{3000}, std::size_t{100'000}, std::size_t{300'000}, std::size_t{250'000},
+              std::size_t{40} << 20, std::size_t{90} << 20, std::size_t{5'000'000}, std::size_t{50}}) {
+            block = heap::process().reallocate(block, bytes);
+            ASSERT_NE(block, nullptr);
+            const heap_profile_file file = saved();
+            ASSERT_EQ(file.live.size(), 1u) << bytes;
+            EXPECT_EQ(file.live[0].address, tenure::address_of(block)) << bytes;
+            EXPECT_EQ(file.live[0].block_bytes, tenure::detail::core_of(heap::process()).profiled(block, bytes).bytes)
+                << bytes;
+        }
+        heap::process().deallocate(block);
+        EXPECT_EQ(saved().live.size(), 0u);
+    });
+}
+
+TEST_F(profiles, blocks_of_tags_are_recorded_by_tag) {
+    ASSERT_EQ(heap_profile::start(every_block), status::ok);
+    on_fresh_thread([&] {
+        const tenure::tag names[2] = {tenure::tag::named("profiled one"), tenure::tag::named("profiled two")};
+        std::vector<void*> blocks;
+        for (int each = 0; each < 3000; ++each) {
+            const tenure::tag_scope scope(names[std::size_t(each % 2)]);
+            blocks.push_back(heap::process().allocate(each % 3 == 0 ? 50'000 : 100));
+            if (each % 5 == 0) { // under the other tag
+                const tenure::tag_scope other(names[std::size_t(1 - each % 2)]);
+                heap::process().deallocate(blocks.back());
+                blocks.pop_back();
+            }
+        }
+        const heap_profile_file file = saved();
+        EXPECT_EQ(file.live_sum(names[0].id()).samples + file.live_sum(names[1].id()).samples, blocks.size());
+        EXPECT_EQ(file.live_sum(names[0].id()).samples, file.live_sum(names[1].id()).samples);
+        EXPECT_EQ(file.live.size(), blocks.size());
+        const std::string line = std::to_string(names[0].id()) + " profiled one\n";
+        EXPECT_NE(file.texts.at(tenure::profile_format::section::tags).find(line), std::string::npos);
+        for (void* const block : blocks) heap::process().deallocate(block);
+        EXPECT_EQ(saved().live.size(), 0u);
+    });
+}
+
+TEST_F(profiles, figures_of_the_heap_stay_exact) {
+    on_fresh_thread([&] {
+        const auto live_before = heap::process().stats().live_count;
+        ASSERT_EQ(heap_profile::start(some_blocks), status::ok);
+        std::vector<void*> blocks;
+        for (int each = 0; each < 10'000; ++each)
+            blocks.push_back(heap::process().allocate(16 + static_cast<std::size_t>(each % 700)));
+        for (int each = 0; each < 5'000; ++each) heap::process().deallocate(blocks[static_cast<std::size_t>(each)]);
+        EXPECT_EQ(heap::process().stats().live_count, live_before + 5'000);
+        std::uint64_t live = 0;
+        for (const auto& each : saved().classes) live += each.live_blocks;
+        // Blocks between guard pages are of no class.
+        EXPECT_LE(live, heap::process().stats().live_count);
+        EXPECT_GE(live + 100, heap::process().stats().live_count);
+        ASSERT_EQ(heap_profile::stop(), status::ok);
+        for (int each = 5'000; each < 10'000; ++each)
+            heap::process().deallocate(blocks[static_cast<std::size_t>(each)]);
+        EXPECT_EQ(heap::process().stats().live_count, live_before);
+    });
+    heap::process().trim();
+    EXPECT_TRUE(heap::process().valid());
+}
+
+TEST_F(profiles, a_walk_and_a_trim_do_not_disturb_it) {
+    ASSERT_EQ(heap_profile::start(some_blocks), status::ok);
+    on_fresh_thread([&] {
+        std::vector<void*> blocks;
+        for (int round = 0; round < 50; ++round) {
+            for (int each = 0; each < 200; ++each) blocks.push_back(heap::process().allocate(300));
+            heap::process().trim();
+            std::size_t seen = 0;
+            heap::process().walk([&](void*, std::size_t) { ++seen; });
+            EXPECT_GE(seen, blocks.size());
+        }
+        for (void* const block : blocks) heap::process().deallocate(block);
+        EXPECT_EQ(saved().live.size(), 0u);
+    });
+}
+
+TEST_F(profiles, a_double_free_of_a_recorded_block_is_still_reported) {
+    if (tenure::checks::caller) GTEST_SKIP() << "reported at the second free itself";
+    ASSERT_EQ(heap_profile::start(every_block), status::ok);
+    const support::heard_reports heard;
+    on_fresh_thread([&] {
+        void* const block = heap::process().allocate(1000);
+        void* const neighbour = heap::process().allocate(1000);
+        heap::process().deallocate(block);
+        heap::process().deallocate(block);
+        heap::process().trim();
+        heap::process().deallocate(neighbour);
+    });
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+}
+
+TEST_F(profiles, the_child_of_a_fork_goes_on_with_its_own) {
+    ASSERT_EQ(heap_profile::start(every_block), status::ok);
+    on_fresh_thread([&] {
+        void* const block = heap::process().allocate(700);
+        const pid_t child = ::fork();
+        if (child == 0) {
+            void* const more = heap::process().allocate(700);
+            heap::process().deallocate(block);
+            heap_profile_file file;
+            const std::string path = path_ + ".child";
+            bool is_right = heap_profile::save(path) == status::ok;
+            support::read_heap_profile(path, file);
+            std::remove(path.c_str());
+            is_right &= file.live.size() == 1 && file.live[0].address == tenure::address_of(more);
+            is_right &= file.header.process == std::uint64_t(::getpid());
+            ::_exit(is_right ? 0 : 1);
+        }
+        int result = -1;
+        ASSERT_EQ(::waitpid(child, &result, 0), child);
+        EXPECT_EQ(result, 0);
+        EXPECT_EQ(saved().live.size(), 1u);
+        heap::process().deallocate(block);
+    });
+}
+
+TEST_F(profiles, a_file_replaces_one_of_its_name_and_leaves_nothing_else) {
+    ASSERT_EQ(heap_profile::start(every_block), status::ok);
+    (void)saved();
+    (void)saved();
+    EXPECT_NE(::access((path_ + ".part").c_str(), F_OK), 0);
+    EXPECT_EQ(heap_profile::save(std::string(5000, 'x')), status::file_error);
+    EXPECT_EQ(heap_profile::save(""), status::file_error);
+}
+
+}
