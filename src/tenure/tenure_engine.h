@@ -6,7 +6,7 @@
 /**
  * \file
  * What game engines need beyond tenure.h, in C: two scratch stacks, Temp for fibers, pools with handles, memory that
- * frees itself, budgets, hooks, and usage per frame and heap. The conventions are those of tenure.h.
+ * frees itself, budgets, hooks, usage per frame and heap, and heap profiles. The conventions are those of tenure.h.
  */
 
 #include <tenure/tenure.h>
@@ -228,6 +228,28 @@ TN_API tn_status tn_frame_usage_log_at(const tn_frame_usage_log* log, size_t ind
 /** Writes the log as JSON in pieces, for `tenure usage`. */
 TN_API void tn_frame_usage_log_write(const tn_frame_usage_log* log, void (*write)(void* context, tn_text piece),
                                      void* context);
+
+/* ------------------------------------------------------------------------------------------------ heap profiles */
+
+#define TN_ALREADY_STARTED 9 /**< it runs already: end it first */
+#define TN_NOT_STARTED 10    /**< it has not been started */
+
+/**
+ * Begins a profile of the process heap: which call stacks hold its memory, and how much each has allocated. Forgets the
+ * last one. One allocated byte in `mean_bytes` is chosen and its block recorded; zero is option profile_sample_bytes,
+ * 512 KiB. Inline paths stay inline; a recorded block costs microseconds. TN_ALREADY_STARTED; TN_UNSUPPORTED where the
+ * heap's blocks come from the process's malloc; TN_INVALID_ARGUMENT past 2^40. Any thread, as for the others.
+ */
+TN_API tn_status tn_profile_start(uint64_t mean_bytes);
+/** Ends it. What it has recorded can be saved until the next start. TN_NOT_STARTED. */
+TN_API tn_status tn_profile_stop(void);
+/** Not zero while a profile is being recorded. */
+TN_API uint32_t tn_profile_is_running(void);
+/**
+ * Writes the profile to a file for `tenure profile`. It appears under its name when it is complete, and replaces one of
+ * that name. Allocates nothing. TN_NOT_STARTED if there was no profile since the process began; TN_FILE_ERROR.
+ */
+TN_API tn_status tn_profile_save(const char* path, size_t length);
 
 #ifdef __cplusplus
 }

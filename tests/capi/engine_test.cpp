@@ -3,16 +3,21 @@
 
 #include <tenure/tenure_engine.h>
 
+#include <unistd.h>
+
+#include <cstdio>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include <tenure/base/align.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/heap/detail/purge/background.hpp>
 #include <tenure/heap/heap.hpp>
 
+#include "support/heap_profile_file.hpp"
 #include "support/process.hpp"
 #include "support/reports.hpp"
 
@@ -297,6 +302,31 @@ TEST(capi_engine, a_heap_tells_its_usage_and_takes_options_of_before) {
     tn_heap_deallocate(heap, block);
     tn_heap_destroy(heap);
     tn_heap_destroy(older);
+}
+
+TEST(capi_engine, a_heap_profile_is_started_saved_and_stopped) {
+    if (tenure::passthrough_enabled(tenure::part::heap)) {
+        EXPECT_EQ(tn_profile_start(0), TN_UNSUPPORTED);
+        return;
+    }
+    const std::string path = testing::TempDir() + "capi_engine_test." + std::to_string(::getpid()) + ".heapprofile";
+    EXPECT_EQ(tn_profile_stop(), TN_NOT_STARTED);
+    EXPECT_EQ(tn_profile_save(path.data(), path.size()), TN_NOT_STARTED);
+    EXPECT_EQ(tn_profile_start(UINT64_MAX), TN_INVALID_ARGUMENT);
+    ASSERT_EQ(tn_profile_start(1), TN_OK);
+    EXPECT_NE(tn_profile_is_running(), 0u);
+    EXPECT_EQ(tn_profile_start(0), TN_ALREADY_STARTED);
+    void* const block = tn_malloc(100'000);
+    EXPECT_EQ(tn_profile_save(nullptr, 0), TN_FILE_ERROR);
+    ASSERT_EQ(tn_profile_save(path.data(), path.size()), TN_OK);
+    support::heap_profile_file file;
+    support::read_heap_profile(path, file);
+    ASSERT_EQ(file.live.size(), 1u);
+    EXPECT_EQ(file.live[0].address, tenure::address_of(block));
+    tn_free(block);
+    EXPECT_EQ(tn_profile_stop(), TN_OK);
+    EXPECT_EQ(tn_profile_is_running(), 0u);
+    std::remove(path.c_str());
 }
 
 }

@@ -16,6 +16,7 @@
 #include <gtest/gtest.h>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/options.hpp>
 #include <tenure/base/tag.hpp>
 #include <tenure/heap/detail/heap_core.hpp>
 #include <tenure/heap/heap.hpp>
@@ -39,6 +40,11 @@ constexpr std::uint64_t some_blocks = 4096;
 
 class profiles : public testing::Test {
 protected:
+    void SetUp() override {
+        if (!tenure::passthrough_enabled(tenure::part::heap)) return;
+        EXPECT_EQ(heap_profile::start(), status::unsupported);
+        GTEST_SKIP() << "the heap's blocks are malloc's";
+    }
     void TearDown() override {
         if (heap_profile::is_running()) heap_profile::stop();
         std::remove(path_.c_str());

@@ -15,6 +15,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tenure/base/options.hpp>
 #include <tenure/base/tag.hpp>
 #include <tenure/heap/detail/profile/sample_index.hpp>
 #include <tenure/heap/heap.hpp>
@@ -51,6 +52,7 @@ void work(std::atomic<bool>& is_over, std::mutex& lock, std::vector<void*>& shar
 // Starts, saves and stops while threads are at work on each other's blocks: nothing is lost, and what is saved is
 // whole.
 TEST(profiles_of_threads, start_and_stop_while_others_work) {
+    if (tenure::passthrough_enabled(tenure::part::heap)) GTEST_SKIP() << "the heap's blocks are malloc's";
     constexpr std::size_t thread_count = 3;
     std::atomic<bool> is_over{false};
     std::mutex lock;
@@ -79,6 +81,7 @@ TEST(profiles_of_threads, start_and_stop_while_others_work) {
 }
 
 TEST(profiles_of_threads, blocks_that_others_free_leave_the_profile) {
+    if (tenure::passthrough_enabled(tenure::part::heap)) GTEST_SKIP() << "the heap's blocks are malloc's";
     std::atomic<bool> is_over{false};
     std::mutex lock;
     std::vector<void*> shared;

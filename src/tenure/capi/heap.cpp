@@ -5,6 +5,7 @@
 
 #include <tenure/capi/detail/callback_source.hpp>
 #include <tenure/heap/heap.hpp>
+#include <tenure/heap/heap_profile.hpp>
 #include <tenure/tenure_engine.h>
 
 using namespace tenure;
@@ -69,4 +70,12 @@ void tn_heap_get_usage(const tn_heap* heap, tn_heap_usage* usage) {
     capi::answer(usage, {0, 0, seen.total.live_count, seen.total.live_bytes, seen.total.peak_bytes,
                          seen.total.reserved_bytes, seen.in_use_bytes, seen.committed_bytes, seen.resident_bytes,
                          seen.cached_bytes, seen.retained_bytes, seen.purged_bytes, seen.thread_count});
+}
+
+tn_status tn_profile_start(std::uint64_t mean_bytes) { return static_cast<tn_status>(heap_profile::start(mean_bytes)); }
+tn_status tn_profile_stop() { return static_cast<tn_status>(heap_profile::stop()); }
+std::uint32_t tn_profile_is_running() { return heap_profile::is_running() ? 1 : 0; }
+tn_status tn_profile_save(const char* path, std::size_t length) {
+    const std::string_view text = length == 0 ? std::string_view{} : std::string_view{path, length};
+    return static_cast<tn_status>(heap_profile::save(text));
 }

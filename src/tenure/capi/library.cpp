@@ -31,6 +31,8 @@ constexpr std::string_view status_texts[] = {
     "not supported by this build, system or heap",
     "file cannot be opened, extended or mapped",
     "name not found",
+    "already started: end it first",
+    "not started",
 };
 static_assert(static_cast<tn_status>(status::ok) == TN_OK);
 static_assert(static_cast<tn_status>(status::out_of_memory) == TN_OUT_OF_MEMORY);
@@ -41,6 +43,8 @@ static_assert(static_cast<tn_status>(status::not_held) == TN_NOT_HELD);
 static_assert(static_cast<tn_status>(status::unsupported) == TN_UNSUPPORTED);
 static_assert(static_cast<tn_status>(status::file_error) == TN_FILE_ERROR);
 static_assert(static_cast<tn_status>(status::unknown_name) == TN_UNKNOWN_NAME);
+static_assert(static_cast<tn_status>(status::already_started) == TN_ALREADY_STARTED);
+static_assert(static_cast<tn_status>(status::not_started) == TN_NOT_STARTED);
 static_assert(static_cast<std::uint32_t>(report_kind::misuse) == TN_REPORT_MISUSE);
 static_assert(static_cast<std::uint32_t>(report_kind::notice) == TN_REPORT_NOTICE);
 static_assert(static_cast<std::uint32_t>(option_origin::program) == TN_ORIGIN_PROGRAM);

@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// The heap profile of a program that knows nothing of it: the files at the end, on a signal and at intervals.
+
+#include <gtest/gtest.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "preloaded.hpp"
+#include "support/heap_profile_file.hpp"
+
+namespace {
+
+using support::heap_profile_file;
+namespace format = tenure::profile_format;
+
+/// A folder of its own for each test, and each block recorded.
+class dropin_profiles : public testing::Test {
+protected:
+    void SetUp() override {
+        ASSERT_FALSE(dropin_name().empty());
+        GTEST_FLAG_SET(death_test_style, "threadsafe");
+        const char* const inherited = std::getenv("TENURE_PROFILE_DIR"); // of a death test's own process
+        if (inherited != nullptr) {
+            folder_ = inherited;
+            return;
+        }
+        std::string pattern = testing::TempDir() + "dropin_profile.XXXXXX";
+        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
+        folder_ = pattern;
+        ::setenv("TENURE_PROFILE_DIR", folder_.c_str(), 1);
+        ::setenv("TENURE_PROFILE_SAMPLE", "1", 1);
+    }
+    void TearDown() override {
+        for (const char* const name : {"", "_DIR", "_SAMPLE", "_EVERY_MS", "_SIGNAL"})
+            ::unsetenv((std::string("TENURE_PROFILE") + name).c_str());
+        std::filesystem::remove_all(folder_);
+    }
+    /// The files of the folder whose name has this part; all are whole.
+    [[nodiscard]] std::vector<heap_profile_file> files(const std::string& part) const {
+        std::vector<heap_profile_file> found;
+        for (const auto& each : std::filesystem::directory_iterator(folder_)) {
+            const std::string name = each.path().filename();
+            EXPECT_TRUE(name.ends_with(".heapprofile")) << name;
+            if (name.find(part) == std::string::npos) continue;
+            found.emplace_back();
+            support::read_heap_profile(each.path(), found.back());
+        }
+        return found;
+    }
+    /// Live blocks of at least this size.
+    static std::size_t live_of(const heap_profile_file& file, std::uint64_t bytes) {
+        std::size_t count = 0;
+        for (const auto& each : file.live) count += each.asked_bytes == bytes;
+        return count;
+    }
+
+private:
+    std::string folder_;
+};
+
+constexpr std::size_t telling_bytes = 123'457; // that nobody else allocates
+
+void leak_some(int count) {
+    for (int each = 0; each < count; ++each) static_cast<void>(hidden(std::malloc(telling_bytes)));
+}
+
+TEST_F(dropin_profiles, is_saved_when_the_program_ends) {
+    ::setenv("TENURE_PROFILE", "1", 1);
+    EXPECT_EXIT(
+        {
+            leak_some(7);
+            std::free(hidden(std::malloc(telling_bytes)));
+            std::thread([] { leak_some(2); }).join();
+            std::exit(0);
+        },
+        testing::ExitedWithCode(0), "");
+    const auto found = files(".exit.");
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(live_of(found[0], telling_bytes), 9u);
+    EXPECT_EQ(found[0].header.written_at, format::occasion::exit);
+    EXPECT_EQ(found[0].header.mean_bytes, 1u);
+}
+
+TEST_F(dropin_profiles, is_saved_on_a_signal_and_started_by_the_first) {
+    ::setenv("TENURE_PROFILE_SIGNAL", std::to_string(SIGUSR2).c_str(), 1);
+    EXPECT_EXIT(
+        {
+            leak_some(3); // before the start: unknown
+            ::raise(SIGUSR2);
+            leak_some(5);
+            ::raise(SIGUSR2);
+            std::_Exit(0); // nothing is saved at such an end, and nothing is lost
+        },
+        testing::ExitedWithCode(0), "");
+    EXPECT_EQ(files(".exit.").size(), 0u);
+    const auto first = files(".0001."), second = files(".0002.");
+    ASSERT_EQ(first.size(), 1u);
+    ASSERT_EQ(second.size(), 1u);
+    EXPECT_EQ(live_of(first[0], telling_bytes), 0u);
+    EXPECT_EQ(live_of(second[0], telling_bytes), 5u);
+    EXPECT_EQ(second[0].header.written_at, format::occasion::signal);
+}
+
+TEST_F(dropin_profiles, a_signal_that_interrupts_an_allocation_is_served_by_a_later_one) {
+    ::setenv("TENURE_PROFILE_SIGNAL", std::to_string(SIGUSR2).c_str(), 1);
+    EXPECT_EXIT(
+        {
+            ::alarm(60); // when it hangs
+            std::thread other([] {
+                for (int each = 0; each < 20; ++each) {
+                    ::kill(::getpid(), SIGUSR2);
+                    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+                }
+            });
+            for (int each = 0; each < 50'000; ++each) std::free(hidden(std::malloc(100'000)));
+            other.join();
+            std::_Exit(0);
+        },
+        testing::ExitedWithCode(0), "");
+    EXPECT_GE(files("").size(), 1u);
+}
+
+TEST_F(dropin_profiles, is_saved_at_intervals_and_survives_a_kill) {
+    ::setenv("TENURE_PROFILE", "1", 1);
+    ::setenv("TENURE_PROFILE_EVERY_MS", "20", 1);
+    EXPECT_EXIT(
+        {
+            leak_some(4);
+            for (int each = 0; each < 30; ++each) {
+                std::this_thread::sleep_for(std::chrono::milliseconds(5));
+                std::free(hidden(std::malloc(1000)));
+            }
+            ::kill(::getpid(), SIGKILL);
+        },
+        testing::KilledBySignal(SIGKILL), "");
+    const auto found = files(".0001.");
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(live_of(found[0], telling_bytes), 4u);
+    EXPECT_EQ(found[0].header.written_at, format::occasion::interval);
+}
+
+TEST_F(dropin_profiles, the_child_of_a_fork_saves_its_own) {
+    ::setenv("TENURE_PROFILE", "1", 1);
+    EXPECT_EXIT(
+        {
+            leak_some(2);
+            const pid_t child = ::fork();
+            leak_some(child == 0 ? 3 : 1);
+            if (child != 0) ::waitpid(child, nullptr, 0);
+            std::exit(0);
+        },
+        testing::ExitedWithCode(0), "");
+    auto found = files(".exit.");
+    ASSERT_EQ(found.size(), 2u);
+    if (live_of(found[0], telling_bytes) > live_of(found[1], telling_bytes)) std::swap(found[0], found[1]);
+    EXPECT_EQ(live_of(found[0], telling_bytes), 3u);
+    EXPECT_EQ(live_of(found[1], telling_bytes), 5u);
+    EXPECT_NE(found[0].header.process, found[1].header.process);
+}
+
+TEST_F(dropin_profiles, a_folder_that_is_not_there_is_named) {
+    ::setenv("TENURE_PROFILE", "1", 1);
+    const std::string before = std::getenv("TENURE_PROFILE_DIR");
+    ::setenv("TENURE_PROFILE_DIR", "/no such folder", 1);
+    EXPECT_EXIT(std::exit(0), testing::ExitedWithCode(0),
+                "/no such folder/.* could not be written.*TENURE_PROFILE_DIR");
+    ::setenv("TENURE_PROFILE_DIR", before.c_str(), 1);
+}
+
+}
