@@ -13,6 +13,7 @@
 #include <tenure/capi/detail/callback_source.hpp>
 #include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/mutex.hpp>
+#include <tenure/tenure_engine.h>
 
 using namespace tenure;
 
