@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-FileCopyrightText: Tenure contributors
 # SPDX-License-Identifier: MIT
-"""Compares the inline paths of the allocators, compiled with hooks and without: the instructions must be the same.
+"""Compares the inline paths of the allocators, compiled with a feature and without: the instructions must be the same.
 
-usage: compare.py OBJDUMP OBJECT OBJECT_WITHOUT_HOOKS
+usage: compare.py OBJDUMP OBJECT OBJECT_WITHOUT
 """
 
 import re
@@ -29,23 +29,23 @@ def functions_of(objdump, path):
     return found
 
 
-def main(objdump, with_hooks, without_hooks):
-    ours, bare = functions_of(objdump, with_hooks), functions_of(objdump, without_hooks)
+def main(objdump, whole, without):
+    ours, bare = functions_of(objdump, whole), functions_of(objdump, without)
     paths = [name for name in ours if "allocate" in name or "construct" in name or "destroy" in name]
     if len(paths) < 19:
-        sys.exit(f"only {len(paths)} paths were found in {with_hooks}: {sorted(ours)}")
+        sys.exit(f"only {len(paths)} paths were found in {whole}: {sorted(ours)}")
     wrong = 0
     for name in sorted(ours.keys() | bare.keys()):
         if ours.get(name) == bare.get(name):
             continue
         wrong += 1
         print(f"{name} differs:")
-        for kind, lines in (("with hooks", ours.get(name, [])), ("without", bare.get(name, []))):
+        for kind, lines in (("with it", ours.get(name, [])), ("without", bare.get(name, []))):
             print(f"  {kind}: {len(lines)} lines")
             print("\n".join(f"    {line}" for line in lines))
     if wrong:
-        sys.exit(f"{wrong} of {len(ours)} functions are not the same with and without hooks: keep hooks on slow paths")
-    print(f"{len(ours)} functions, {sum(map(len, ours.values()))} lines: the same with and without hooks")
+        sys.exit(f"{wrong} of {len(ours)} functions are not the same: keep the feature on slow paths")
+    print(f"{len(ours)} functions, {sum(map(len, ours.values()))} lines: the same")
 
 
 main(*sys.argv[1:])

@@ -6,7 +6,7 @@ using System.Runtime.InteropServices;
 
 namespace Tenure;
 
-// tenure_engine.h: scratch stacks, pools with handles, memory that frees itself, budgets.
+// tenure_engine.h: scratch stacks, pools with handles, memory that frees itself, budgets, heap profiles.
 internal static unsafe partial class NativeMethods
 {
     internal const uint TempFirst = 0;
@@ -103,4 +103,20 @@ internal struct NativeBudgetEvent
     internal ulong RequestedBytes;
     internal ulong ThresholdBytes;
     internal ulong LimitBytes;
+
+    [LibraryImport(Library)]
+    [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
+    internal static partial int tn_profile_start(ulong meanBytes);
+
+    [LibraryImport(Library)]
+    [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
+    internal static partial int tn_profile_stop();
+
+    [LibraryImport(Library)]
+    [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
+    internal static partial uint tn_profile_is_running();
+
+    [LibraryImport(Library)]
+    [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
+    internal static partial int tn_profile_save(byte* path, nuint length);
 }
