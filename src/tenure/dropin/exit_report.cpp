@@ -3,10 +3,12 @@
 
 /// \file
 /// The reports at exit, enabled by TENURE_MALLOC_STATS, and on a signal, enabled by TENURE_MALLOC_STATS_SIGNAL: one
-/// line of text or JSON, so that the lines of several processes do not mix.
+/// line of text or JSON, so that the lines of several processes do not mix. And the heap profile on a signal, enabled
+/// by TENURE_PROFILE_SIGNAL.
 
 #include <atomic>
 #include <iterator>
+#include <string_view>
 
 #include <tenure/base/options.hpp>
 #include <tenure/base/report.hpp>
@@ -15,6 +17,7 @@
 #include <tenure/engine/leak_check.hpp>
 #include <tenure/heap/detail/use_limit.hpp>
 #include <tenure/heap/heap.hpp>
+#include <tenure/heap/heap_profile.hpp>
 #include <tenure/platform/process.hpp>
 #include <tenure/platform/program.hpp>
 
@@ -107,19 +110,33 @@ void report_or_ask() noexcept {
     }
 }
 
-__attribute__((constructor)) void prepare_reports() noexcept {
-    detail::serve_foreign_blocks();
-    if (option_value(option::heap_limit_bytes) != 0) detail::use_limit::keep_standard_error();
-    const auto number = static_cast<int>(option_value(option::malloc_stats_signal));
-    if (option_value(option::malloc_stats) == 0 && number == 0) return;
-    standard_error = platform::copy_of_standard_error();
-    if (number == 0 || platform::on_signal(number, &report_or_ask)) return;
+// As for statistics.
+void save_profile_or_ask() noexcept {
+    if (detail::heap_profile_events::may_save()) {
+        save_profile();
+    } else {
+        wanted_reports.fetch_or(wanted::heap_profile_file, std::memory_order_relaxed);
+    }
+}
+
+void serve_signal(option which, std::string_view variable, void (*serve)() noexcept) noexcept {
+    const auto number = static_cast<int>(option_value(which));
+    if (number == 0 || platform::on_signal(number, serve)) return;
     report_text text;
-    text.text("TENURE_MALLOC_STATS_SIGNAL=").number(static_cast<std::uint64_t>(number));
+    text.text(variable).text("=").number(static_cast<std::uint64_t>(number));
     text.text(
         " has no effect: the signal is ignored or handled in this process, or it cannot be handled. Choose another, "
         "for example 12 (SIGUSR2).");
     report(report_kind::notice, text.view());
+}
+
+__attribute__((constructor)) void prepare_reports() noexcept {
+    detail::serve_foreign_blocks();
+    if (option_value(option::heap_limit_bytes) != 0) detail::use_limit::keep_standard_error();
+    if (option_value(option::malloc_stats) != 0 || option_value(option::malloc_stats_signal) != 0)
+        standard_error = platform::copy_of_standard_error();
+    serve_signal(option::malloc_stats_signal, "TENURE_MALLOC_STATS_SIGNAL", &report_or_ask);
+    serve_signal(option::profile_signal, "TENURE_PROFILE_SIGNAL", &save_profile_or_ask);
 }
 
 // Runs after the program's own destructors: the drop-in is loaded before all its libraries except the C library.
@@ -127,6 +144,11 @@ __attribute__((destructor)) void write_report_at_exit() noexcept {
     if (option_value(option::malloc_stats) != 0) write_report(moment::exit);
 }
 
+}
+
+void save_profile() noexcept {
+    if (!heap_profile::is_running() && heap_profile::start() != status::ok) return;
+    detail::heap_profile_events::save_now(profile_format::occasion::signal);
 }
 
 constinit std::atomic<std::uint8_t> wanted_reports{0};
