@@ -4,7 +4,9 @@
 # tenure watch: the library that is preloaded into another program's process, and the reader of its recordings.
 #
 #   tenure_watch     libtenure_watch.so
-#   lab_watch        the reader; uses elfutils' libdw for function names and lines, Zydis to decode instructions
+#   lab_symbols      names functions and lines, by elfutils' libdw
+#   lab_watch        the reader; uses Zydis to decode instructions
+#   lab_profile      the reader of heap profiles, for tenure profile; uses zlib for pprof's format
 
 find_path(TENURE_LIBDW_INCLUDE elfutils/libdwfl.h)
 find_library(TENURE_LIBDW NAMES dw)
@@ -24,9 +26,14 @@ else()
     set(tenure_watch_missing patch_plan.cpp)
     set(tenure_decoder)
 endif()
+tenure_add_lab_room(observe/symbols LINK lab_report fmt::fmt ${TENURE_LIBDW} ${TENURE_LIBELF})
+target_include_directories(lab_symbols PRIVATE ${TENURE_LIBDW_INCLUDE})
 tenure_add_lab_room(observe/watch WITHOUT ${tenure_watch_missing}
-    LINK lab_report fmt::fmt nlohmann_json::nlohmann_json ${TENURE_LIBDW} ${TENURE_LIBELF} ${tenure_decoder})
+    LINK lab_symbols lab_report fmt::fmt nlohmann_json::nlohmann_json ${TENURE_LIBDW} ${TENURE_LIBELF} ${tenure_decoder})
 target_include_directories(lab_watch PRIVATE ${TENURE_LIBDW_INCLUDE})
+find_package(ZLIB REQUIRED)
+tenure_add_lab_room(observe/profile
+    LINK lab_symbols lab_report fmt::fmt nlohmann_json::nlohmann_json ZLIB::ZLIB)
 
 # A sanitizer interposes malloc itself.
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=")

@@ -24,13 +24,14 @@
 
 #include "bench/harness/mallocs/malloc_peers.hpp"
 #include "cli/arguments/nearest.hpp"
-#include "cli/arguments/program_file.hpp"
 #include "cli/arguments/whole_number.hpp"
 #include "cli/command_line.hpp"
+#include "cli/subcommands/child_program.hpp"
 #include "cli/subcommands/recordings_folder.hpp"
 #include "cli/subcommands/watch_list.hpp"
 #include "cli/terminal.hpp"
 #include "observe/hook/record/settings.hpp"
+#include "observe/symbols/symbols.hpp"
 #include "observe/watch/baseline.hpp"
 #include "observe/watch/findings.hpp"
 #include "observe/watch/patch_plan.hpp"
@@ -39,7 +40,6 @@
 #include "observe/watch/report/watch_html.hpp"
 #include "observe/watch/report/watch_json.hpp"
 #include "observe/watch/report/watch_text.hpp"
-#include "observe/watch/symbols.hpp"
 #include "report/read_file.hpp"
 #include "report/write.hpp"
 
@@ -49,8 +49,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// The shell's codes: the program was found and could not be run; the program was not found.
-constexpr int cannot_run = 126, not_found = 127;
 constexpr std::string_view function_prefix = "function:";
 constexpr std::int64_t max_shown = 1'000'000; // limit for the number of rows, places and frames
 constexpr std::uint64_t max_baseline_bytes = std::uint64_t{16} << 20U;
@@ -58,22 +56,6 @@ constexpr std::uint64_t max_baseline_bytes = std::uint64_t{16} << 20U;
 const std::vector<std::string>& region_words() {
     static const std::vector<std::string> words{"auto", "openmp", "tbb", "threads", "marks", "process"};
     return words;
-}
-
-/// The hook comes first, so that it interposes whatever malloc is already preloaded.
-void preload(const std::string& library) {
-    const char* const others = std::getenv("LD_PRELOAD");
-    const bool alone = others == nullptr || *others == '\0';
-    ::setenv("LD_PRELOAD", alone ? library.c_str() : fmt::format("{}:{}", library, others).c_str(), 1);
-}
-
-/// The loader treats spaces and colons as separators. For a path with one of them, a link is created and used instead.
-std::string preloadable(const std::string& library, const std::string& folder) {
-    if (library.find_first_of(" :") == std::string::npos) return library;
-    const std::string link = folder + "/" + hook_link_name;
-    std::error_code error;
-    fs::create_symlink(library, link, error);
-    return error ? library : link;
 }
 
 /// Tenure's blocks come from malloc for this run, so that they are seen, unless one of Tenure's mallocs is in the
@@ -94,55 +76,11 @@ void let_tenures_be_seen() {
     return false;
 }
 
-pid_t running_program = 0;
-
-// The program also receives what the terminal sends. Signals sent only to this process are forwarded.
-extern "C" void hand_on(int signal, siginfo_t* about, void*) {
-    const bool is_from_terminal = about->si_code == SI_KERNEL && signal != SIGHUP;
-    if (running_program > 0 && !is_from_terminal) ::kill(running_program, signal);
-}
-
-/// Keeps this process alive until the program ends, so that it can report.
-class patience {
-public:
-    patience() {
-        struct sigaction forward {};
-        forward.sa_sigaction = hand_on;
-        forward.sa_flags = SA_SIGINFO | SA_RESTART;
-        for (std::size_t index = 0; index < signals.size(); ++index) {
-            ::sigaction(signals[index], &forward, &before_[index]);
-        }
-    }
-    ~patience() { restore(); }
-    patience(const patience&) = delete;
-    patience& operator=(const patience&) = delete;
-    void restore() const {
-        for (std::size_t index = 0; index < signals.size(); ++index)
-            ::sigaction(signals[index], &before_[index], nullptr);
-    }
-
-private:
-    static constexpr std::array<int, 4> signals{SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-    std::array<struct sigaction, 4> before_{};
-};
-
 /// One of the words. "--" passes as well: mistake_in_options() says what is missing.
 [[nodiscard]] CLI::Validator one_of(const std::vector<std::string>& words) {
     CLI::Validator member = CLI::IsMember(words);
     return CLI::Validator([member](std::string& each) { return each == "--" ? std::string{} : member(each); },
                           member.get_description());
-}
-
-/// Finds mistakes that would otherwise show only after the program has run.
-std::string why_not_writable(const std::string& path) {
-    if (path.empty() || path == "-") return {};
-    const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
-    std::error_code error;
-    if (!fs::is_directory(folder, error)) return fmt::format("there is no folder {} for {}", folder.string(), path);
-    if (fs::is_directory(path, error)) return fmt::format("{} is a folder", path);
-    const bool is_there = fs::exists(path, error);
-    if (::access(is_there ? path.c_str() : folder.c_str(), W_OK) == 0) return {};
-    return fmt::format("{} could not be written: {}", path, std::strerror(errno));
 }
 
 }
@@ -249,23 +187,12 @@ int watch_command::run() const {
     baseline known;
     if (!baseline_.empty() && !read_known(known)) return exit_code::bad_usage;
     if (!from_.empty()) return report(from_, {}, {}, known, 0);
-    const std::string path = find_program(program_.front());
-    if (path.empty()) {
-        const std::string why = why_not_executable(program_.front());
-        say(why.empty() ? fmt::format("there is no program {}", program_.front())
-                        : fmt::format("{} {}", program_.front(), why));
-        return why.empty() ? not_found : cannot_run;
+    const program_choice chosen = choose_program(program_.front(), "watched");
+    if (!chosen.refusal.empty()) {
+        say(chosen.refusal);
+        return chosen.code;
     }
-    if (const std::string reason = why_not_preloadable(path); !reason.empty()) {
-        say(fmt::format("{} {}; it cannot be watched", path, reason));
-        return cannot_run;
-    }
-    if (needs_library(path, "libasan.so")) {
-        say(fmt::format("{} is built with AddressSanitizer, whose library must be loaded first: watch a build "
-                        "without it",
-                        path));
-        return cannot_run;
-    }
+    const std::string& path = chosen.path;
     const std::string library = find_own_library("libtenure_watch.so");
     if (library.empty()) {
         say("libtenure_watch.so was found neither beside the command nor in the library folder of the installation");
@@ -361,8 +288,8 @@ std::string watch_command::plan_functions(const std::string& program, const std:
 }
 
 /// Returns   how it ended, with its exit code as a shell reports it; no process when it was not run.
-watch_command::ended_program watch_command::watch_program(const std::string& path, const std::string& library,
-                                                          const std::string& folder) const {
+ended_program watch_command::watch_program(const std::string& path, const std::string& library,
+                                           const std::string& folder) const {
     std::string regions;
     for (const std::string& each : regions_) {
         if (each.starts_with(function_prefix)) continue;
@@ -374,46 +301,13 @@ watch_command::ended_program watch_command::watch_program(const std::string& pat
     ::setenv(hook::stacks_variable, stacks_.c_str(), 1);
     ::setenv(hook::slow_variable, std::to_string(slow_ns_).c_str(), 1);
     if (tenures_ == "seen") let_tenures_be_seen();
-    std::vector<char*> words;
-    for (const std::string& each : program_) words.push_back(const_cast<char*>(each.c_str()));
-    words.push_back(nullptr);
-
-    const patience patient;
-    struct sigaction heard {
-    }, before{};
-    heard.sa_handler = SIG_DFL; // a process that ignores the signal is not notified of the child's end
-    ::sigaction(SIGCHLD, &heard, &before);
-    const pid_t child = ::fork();
-    if (child < 0) {
-        say(fmt::format("cannot start a process for {}: {}", path, std::strerror(errno)));
-        return {};
-    }
-    // An exception must not lead the child back into the parent's code.
-    const auto become_program = [&]() noexcept {
-        patient.restore();
-        ::sigaction(SIGCHLD, &before, nullptr);
+    const ended_program ended = run_program(path, program_, [&] {
         if (without_children_) ::setenv(hook::process_variable, std::to_string(::getpid()).c_str(), 1);
-        preload(library);
-        ::execv(path.c_str(), words.data());
-        say(fmt::format("{} cannot be run: {}", path, std::strerror(errno)));
-        ::_exit(cannot_run);
-    };
-    if (child == 0) become_program();
-    running_program = child;
-    int status = 0;
-    pid_t waited = 0;
-    while ((waited = ::waitpid(child, &status, 0)) < 0 && errno == EINTR) {}
+        preload_first(library);
+    });
+    if (ended.process <= 0) return ended;
     const std::uint64_t ticks = __builtin_ia32_rdtsc();
-    running_program = 0;
-    ::sigaction(SIGCHLD, &before, nullptr);
-    if (waited != child) {
-        say(fmt::format("cannot wait for the end of {}: {}", path, std::strerror(errno)));
-        return {child, cannot_run, 0};
-    }
-    constexpr int by_signal = 128;
-    ended_program ended{child, WEXITSTATUS(status), 0};
-    if (WIFSIGNALED(status)) ended = {child, by_signal + WTERMSIG(status), WTERMSIG(status)};
-    note_seen_end(folder, {static_cast<std::uint32_t>(child), ended.signal, ended.code, ticks});
+    note_seen_end(folder, {static_cast<std::uint32_t>(ended.process), ended.signal, ended.code, ticks});
     return ended;
 }
 

@@ -13,6 +13,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "cli/subcommands/child_program.hpp"
+
 namespace tenure::lab {
 
 struct findings;
@@ -28,9 +30,6 @@ public:
     [[nodiscard]] int run() const;
 
 private:
-    struct ended_program {
-        int process = 0, code = 0, signal = 0;
-    };
     [[nodiscard]] std::string mistake_in_options() const;
     [[nodiscard]] std::string plan_functions(const std::string& program, const std::string& folder,
                                              std::vector<std::string>& names) const;

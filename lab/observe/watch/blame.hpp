@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "observe/hook/interpose/calls.hpp"
-#include "observe/watch/symbols.hpp"
+#include "observe/symbols/symbols.hpp"
 
 namespace tenure::lab {
 

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "observe/hook/interpose/calls.hpp"
+#include "observe/symbols/symbols.hpp"
 #include "observe/watch/recording.hpp"
-#include "observe/watch/symbols.hpp"
 
 namespace tenure::lab {
 

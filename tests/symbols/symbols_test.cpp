@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "observe/watch/symbols.hpp"
+#include "observe/symbols/symbols.hpp"
 
 #include <link.h>
 #include <unistd.h>

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Runs a program as a child and waits for it, with the terminal's signals as if it had been started alone.
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace tenure::lab {
+
+/// The shell's codes: the program was found and could not be run; the program was not found.
+inline constexpr int cannot_run = 126, not_found = 127;
+
+/// What keeps a program from being run with a preloaded library.
+struct program_choice {
+    std::string path;
+    std::string refusal; ///< a sentence; empty when it can be run
+    int code = 0;        ///< to exit with if it cannot
+};
+/// `verb` is the end of a sentence: "watched".
+[[nodiscard]] program_choice choose_program(const std::string& name, const std::string& verb);
+
+struct ended_program {
+    int process = 0; ///< zero: it was not run
+    int code = 0;    ///< as a shell reports it
+    int signal = 0;  ///< that ended it
+};
+
+/// Runs `path` with these words, the first of which is its name. `prepare` runs in the child just before, with the
+/// number of its process; it may change the environment. Errors are reported.
+[[nodiscard]] ended_program run_program(const std::string& path, const std::vector<std::string>& words,
+                                        const std::function<void()>& prepare);
+
+/// Puts a library first in LD_PRELOAD.
+void preload_first(const std::string& library);
+
+/// The loader treats spaces and colons as separators. For a path with one of them, a link in `folder` is created and
+/// returned instead.
+[[nodiscard]] std::string preloadable(const std::string& library, const std::string& folder);
+
+/// Why a file cannot be written, as a sentence; empty when it can, and for "-".
+[[nodiscard]] std::string why_not_writable(const std::string& path);
+
+}

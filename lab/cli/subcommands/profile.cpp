@@ -1,0 +1,316 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Runs a program under the drop-in with its heap profile on, and shows what it has saved.
+
+#include "cli/subcommands/profile.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <system_error>
+
+#include <tenure/base/options.hpp>
+
+#include "bench/harness/mallocs/malloc_peers.hpp"
+#include "cli/arguments/whole_number.hpp"
+#include "cli/command_line.hpp"
+#include "cli/subcommands/child_program.hpp"
+#include "cli/terminal.hpp"
+#include "observe/profile/difference.hpp"
+#include "observe/profile/report/pprof.hpp"
+#include "observe/profile/report/profile_folded.hpp"
+#include "observe/profile/report/profile_html.hpp"
+#include "observe/profile/report/profile_json.hpp"
+#include "observe/profile/report/profile_text.hpp"
+#include "report/write.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view suffix = ".heapprofile";
+constexpr std::int64_t max_shown = 1'000'000;
+
+/// "250ms", "60s", "5m", "1h", in milliseconds.
+[[nodiscard]] std::optional<std::uint64_t> duration_ms(std::string_view text) {
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{}) return std::nullopt;
+    const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+    constexpr std::uint64_t day_ms = 86'400'000;
+    std::uint64_t factor = 0;
+    if (unit == "ms") factor = 1;
+    if (unit == "s") factor = 1000;
+    if (unit == "m" || unit == "min") factor = 60'000;
+    if (unit == "h") factor = 3'600'000;
+    if (factor == 0 || number == 0 || number > day_ms / factor) return std::nullopt;
+    return number * factor;
+}
+
+/// The files of one run, those of one process together, in the order of saving.
+[[nodiscard]] std::vector<std::string> profiles_in(const std::string& folder) {
+    std::vector<std::string> found;
+    std::error_code error;
+    for (const fs::directory_entry& each : fs::directory_iterator(folder, error)) {
+        if (each.path().string().ends_with(suffix)) found.push_back(each.path().string());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+/// The number of the process, from NAME.PROCESS.NUMBER.heapprofile.
+[[nodiscard]] std::string process_of(const std::string& file) {
+    const std::string name = fs::path(file).filename().string();
+    const std::size_t number = name.rfind('.', name.size() - suffix.size() - 1);
+    if (number == std::string::npos || number == 0) return {};
+    const std::size_t process = name.rfind('.', number - 1);
+    return process == std::string::npos ? std::string{} : name.substr(process + 1, number - process - 1);
+}
+
+/// Writes what was asked for. Returns   whether all was written.
+[[nodiscard]] bool write(const std::string& path, const std::string& text) {
+    if (path.empty()) return true;
+    if (path == "-") return print(text);
+    const std::string error = write_file(path, text);
+    if (!error.empty()) say(error);
+    return error.empty();
+}
+
+}
+
+profile_command::profile_command(CLI::App& app)
+    : command_(app.add_subcommand("profile", "Shows which call stacks hold a program's memory")) {
+    command_
+        ->add_option("--sample", sample_,
+                     "Allocated bytes between two that are recorded, on average, with suffix K, M or G. Less is more "
+                     "precise and slower; 512K if it is not given")
+        ->type_name("BYTES");
+    command_
+        ->add_option("--out", out_,
+                     "Folder for the page, the pprof file, the folded stacks and the profiles themselves; "
+                     "tenure-profile-PROCESS if it is not given")
+        ->type_name("DIR");
+    command_->add_option("--every", every_, "Also saves a profile at intervals: 500ms, 60s, 5m, 1h")->type_name("TIME");
+    command_->add_flag("--at-peak", at_peak_, "Shows what was live when the live bytes were highest");
+    command_->add_option("--by", by_, "What the table is sorted by, and the folded stacks count: live, allocated, peak")
+        ->check(CLI::IsMember(std::vector<std::string>{"live", "allocated", "peak"}))
+        ->capture_default_str();
+    command_->add_option("--stacks", stacks_, "Number of call stacks shown")
+        ->transform(whole_number(0, max_shown))
+        ->type_name("N")
+        ->capture_default_str();
+    command_->add_option("--frames", frames_, "Number of functions shown for each")
+        ->transform(whole_number(0, max_shown))
+        ->type_name("N")
+        ->capture_default_str();
+    command_->add_option("--html", html_, "Writes a page with flame graphs; - means standard output")
+        ->type_name("FILE");
+    command_->add_option("--pprof", pprof_, "Writes pprof's format, compressed: for `pprof -http=: FILE`")
+        ->type_name("FILE");
+    command_->add_option("--folded", folded_, "Writes folded stacks with their bytes, for flame graphs")
+        ->type_name("FILE");
+    command_->add_option("--json", json_, "Writes all data as JSON; - means standard output")->type_name("FILE");
+    command_->add_option("--diff", difference_, "Compares two saved profiles: what the second has more")
+        ->expected(2)
+        ->type_name("BEFORE AFTER");
+    command_->add_option("program", words_, "Profiles that were saved; or, after --, the program and its arguments")
+        ->type_name("FILE or -- PROGRAM ...");
+    command_->footer(
+        "\n"
+        "Examples:\n"
+        "  tenure profile -- ./server --port 80               the table at the end; page and pprof file in a folder\n"
+        "  tenure profile --every 60s --out DIR -- ./server   also saves a profile every minute\n"
+        "  tenure profile server.1234.exit.heapprofile        shows a file that a program has saved "
+        "(TENURE_PROFILE=1,\n"
+        "                                                     tn_profile_save, HeapProfile.Save)\n"
+        "  tenure profile --pprof heap.pb.gz FILE             converts it for pprof\n"
+        "  tenure profile --diff before.heapprofile after.heapprofile\n\n"
+        "Exit codes: the program's own, or 128 plus the signal's number when a signal ended it; 2 invalid command "
+        "line, "
+        "a file that is no profile, or the library was not found; 3 a file could not be written; 70 the command itself "
+        "failed; 126 the program cannot be profiled; 127 the program was not found.");
+}
+
+profile_value profile_command::value() const {
+    if (at_peak_ || by_ == "peak") return &profile_stack::at_peak;
+    return by_ == "allocated" ? &profile_stack::allocated : &profile_stack::live;
+}
+
+std::string profile_command::mistake_in_options() const {
+    const bool is_run = !words_.empty() && !words_.front().ends_with(suffix);
+    if (words_.empty() && difference_.empty())
+        return "nothing was given to show: tenure profile -- PROGRAM ..., or tenure profile FILE.heapprofile";
+    if (!words_.empty() && !difference_.empty()) return "--diff compares two files: leave out all other names";
+    for (const char* const of_a_run : {"--sample", "--every", "--out"}) {
+        if (!is_run && command_->count(of_a_run) > 0)
+            return fmt::format("{} applies to a run: tenure profile {} … -- PROGRAM", of_a_run, of_a_run);
+    }
+    if (at_peak_ && command_->count("--by") > 0 && by_ != "peak") return "--at-peak and --by contradict each other";
+    if (!every_.empty() && !duration_ms(every_).has_value())
+        return fmt::format("--every {} is not valid: a time up to a day, as in 500ms, 60s, 5m, 1h", every_);
+    if (!sample_.empty()) {
+        const option_info& info = option_table()[static_cast<std::size_t>(option::profile_sample_bytes)];
+        std::uint64_t number = 0;
+        if (!parse_option(info, sample_, number))
+            return fmt::format("--sample {} is not valid: bytes from 1 to 1024G, as in 64K", sample_);
+    }
+    if (words_.size() > 1 && !is_run) {
+        for (const std::string* const each : {&html_, &pprof_, &folded_, &json_}) {
+            if (!each->empty()) return fmt::format("{} would be written for each of the files: name one", *each);
+        }
+    }
+    return {};
+}
+
+int profile_command::run() const {
+    if (const std::string mistake = mistake_in_options(); !mistake.empty()) {
+        say(mistake);
+        return exit_code::bad_usage;
+    }
+    for (const std::string* const each : {&html_, &pprof_, &folded_, &json_}) {
+        if (const std::string reason = why_not_writable(*each); !reason.empty()) {
+            say(reason);
+            return exit_code::not_written;
+        }
+    }
+    if (!difference_.empty()) return show_difference();
+    return words_.front().ends_with(suffix) ? show_files() : run_and_show();
+}
+
+int profile_command::run_and_show() const {
+    const program_choice chosen = choose_program(words_.front(), "profiled");
+    if (!chosen.refusal.empty()) {
+        say(chosen.refusal);
+        return chosen.code;
+    }
+    const found_malloc library = find_own_malloc("libtenure_malloc.so");
+    if (!library.found) {
+        say(library.reason);
+        return exit_code::bad_usage;
+    }
+    const std::string folder = out_.empty() ? fmt::format("tenure-profile-{}", ::getpid()) : out_;
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) {
+        say(fmt::format("the folder {} cannot be created: {}", folder, error.message()));
+        return exit_code::not_written;
+    }
+    if (!profiles_in(folder).empty()) {
+        say(fmt::format("{} contains profiles already: name another folder with --out, or remove them", folder));
+        return exit_code::not_written;
+    }
+    const std::string whole = fs::absolute(folder).string();
+    const ended_program ended = run_program(chosen.path, words_, [&] {
+        ::setenv("TENURE_PROFILE", "1", 1);
+        ::setenv("TENURE_PROFILE_DIR", whole.c_str(), 1);
+        if (!sample_.empty()) ::setenv("TENURE_PROFILE_SAMPLE", sample_.c_str(), 1);
+        if (!every_.empty())
+            ::setenv("TENURE_PROFILE_EVERY_MS", std::to_string(duration_ms(every_).value_or(0)).c_str(), 1);
+        preload_first(preloadable(library.library, whole));
+    });
+    if (ended.process <= 0) return cannot_run;
+    const int shown_code = report_on(folder, ended.process);
+    return ended.code != 0 ? ended.code : shown_code;
+}
+
+/// Shows the latest profile of the program's own process, and names those of others.
+int profile_command::report_on(const std::string& folder, int process) const {
+    const std::vector<std::string> files = profiles_in(folder);
+    if (files.empty()) {
+        say("the program saved no profile: it was killed, ended without its exit handlers, or removed LD_PRELOAD. "
+            "--every 10s saves profiles while it runs");
+        fs::remove_all(out_.empty() ? folder : std::string{});
+        return cannot_run;
+    }
+    std::string latest;
+    std::size_t others = 0;
+    for (const std::string& each : files) {
+        const bool is_ours = process_of(each) == std::to_string(process);
+        if (is_ours) latest = each; // "exit" comes after the numbers
+        others += std::size_t{!is_ours};
+    }
+    if (latest.empty()) latest = files.front();
+    const int code = show(latest, folder);
+    if (others != 0) {
+        std::fputs(fmt::format("\n{} of other processes: tenure profile {}/FILE\n", others, folder).c_str(), stderr);
+        for (const std::string& each : files) {
+            if (process_of(each) != std::to_string(process))
+                std::fputs(fmt::format("  {}\n", fs::path(each).filename().string()).c_str(), stderr);
+        }
+    }
+    return code;
+}
+
+int profile_command::show_files() const {
+    int code = exit_code::ok;
+    for (const std::string& each : words_) code = std::max(code, show(each, {}));
+    return code;
+}
+
+/// Shows one file and writes what was asked for, and all forms into `folder` if there is one.
+int profile_command::show(const std::string& file, const std::string& folder) const {
+    const saved_profile saved = load_profile(file);
+    if (!saved.ok()) {
+        say(saved.error);
+        return exit_code::bad_usage;
+    }
+    symbols names;
+    const named_profile profile = name_profile(saved, names);
+    profile_choice choice;
+    choice.stacks = stacks_;
+    choice.frames = frames_;
+    choice.value = value();
+    choice.width = output_style().width;
+    const bool is_run = !folder.empty();
+    const std::string text = to_text(profile, choice);
+    bool is_written = true;
+    const bool is_output_taken = html_ == "-" || pprof_ == "-" || folded_ == "-" || json_ == "-";
+    // The program's own output stays as it is.
+    if (is_run) {
+        std::fputs(("\n" + text).c_str(), stderr);
+    } else if (!is_output_taken) {
+        is_written = print(text);
+    }
+    if (!html_.empty()) is_written = write(html_, to_html(profile)) && is_written;
+    if (!pprof_.empty()) is_written = write(pprof_, to_pprof(profile)) && is_written;
+    if (!folded_.empty()) is_written = write(folded_, to_folded(profile, value())) && is_written;
+    if (!json_.empty()) is_written = write(json_, to_json(profile)) && is_written;
+    if (is_run) {
+        is_written = write(folder + "/profile.html", to_html(profile)) && is_written;
+        is_written = write(folder + "/profile.pb.gz", to_pprof(profile)) && is_written;
+        is_written = write(folder + "/profile.folded", to_folded(profile, value())) && is_written;
+        std::fputs(fmt::format("page, pprof and folded stacks: {0}/profile.html, profile.pb.gz, profile.folded\n"
+                               "profile: {1}\n",
+                               folder, file)
+                       .c_str(),
+                   stderr);
+    }
+    return is_written ? exit_code::ok : exit_code::not_written;
+}
+
+int profile_command::show_difference() const {
+    const saved_profile before = load_profile(difference_[0]), after = load_profile(difference_[1]);
+    for (const saved_profile* const each : {&before, &after}) {
+        if (each->ok()) continue;
+        say(each->error);
+        return exit_code::bad_usage;
+    }
+    symbols names;
+    const named_profile named_before = name_profile(before, names), named_after = name_profile(after, names);
+    const std::string text = difference_text(named_before, named_after, value(), stacks_, frames_);
+    return print(text) ? exit_code::ok : exit_code::not_written;
+}
+
+}

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "observe/profile/difference.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "observe/profile/report/profile_text.hpp"
+#include "report/letters.hpp"
+
+namespace tenure::lab {
+
+double stack_change::error() const { return std::hypot(error_of(before), error_of(after)); }
+
+std::vector<stack_change> difference_of(const named_profile& before, const named_profile& after, profile_value value) {
+    std::map<std::string, stack_change> changes;
+    for (const bool is_after : {true, false}) {
+        for (const profile_stack& stack : (is_after ? after : before).stacks) {
+            stack_change& change = changes[fmt::format("{}\n{}", stack.tag, fmt::join(path_of(stack), "\n"))];
+            if (change.shown == nullptr) change.shown = &stack;
+            add(is_after ? change.after : change.before, stack.*value);
+        }
+    }
+    std::vector<stack_change> found;
+    for (const auto& [key, change] : changes) {
+        if (change.before.samples != 0 || change.after.samples != 0) found.push_back(change);
+    }
+    std::stable_sort(found.begin(), found.end(), [](const stack_change& a, const stack_change& b) {
+        return std::fabs(a.bytes()) > std::fabs(b.bytes());
+    });
+    return found;
+}
+
+std::string difference_text(const named_profile& before, const named_profile& after, profile_value value,
+                            std::size_t stacks, std::size_t frames) {
+    profile_format::estimate sum_before{}, sum_after{};
+    const std::vector<stack_change> changes = difference_of(before, after, value);
+    for (const stack_change& each : changes) {
+        add(sum_before, each.before);
+        add(sum_after, each.after);
+    }
+    const auto signed_text = [](double bytes) { return (bytes < 0 ? "" : "+") + size_text(bytes); };
+    std::string text = fmt::format("{} bytes: {} before, {} after, {}\n", word_of(value), estimate_text(sum_before),
+                                   estimate_text(sum_after), signed_text(sum_after.bytes - sum_before.bytes));
+    const std::size_t count = std::min(stacks, changes.size());
+    for (std::size_t index = 0; index < count; ++index) {
+        const stack_change& each = changes[index];
+        const bool is_chance = std::fabs(each.bytes()) <= each.error();
+        text += fmt::format("{:>3}  {} ± {}  ({} before, {} after){}\n", index + 1, signed_text(each.bytes()),
+                            size_text(each.error()), size_text(each.before.bytes), size_text(each.after.bytes),
+                            is_chance ? "; may be chance" : "");
+        std::vector<std::string> path = path_of(*each.shown);
+        std::reverse(path.begin(), path.end());
+        for (std::size_t frame = 0; frame < std::min(frames, path.size()); ++frame)
+            text += fmt::format("       {}{}\n", frame == 0 ? "" : "by ", elided(path[frame], 90));
+    }
+    if (changes.empty()) text += "     nothing was sampled in either\n";
+    if (count < changes.size()) text += fmt::format("     … and {} more stacks\n", changes.size() - count);
+    text += "\n± is what 95 of 100 differences are off by at most, by the chance of sampling.\n";
+    return text;
+}
+
+}

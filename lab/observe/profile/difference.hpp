@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// What changed between two heap profiles, by call stack.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "observe/profile/named_profile.hpp"
+
+namespace tenure::lab {
+
+struct stack_change {
+    const profile_stack* shown = nullptr; ///< of the later profile if it has the stack
+    profile_format::estimate before{}, after{};
+
+    [[nodiscard]] double bytes() const { return after.bytes - before.bytes; }
+    /// What 95 of 100 differences are off by at most. The profiles are independent samples, also for blocks that are in
+    /// both.
+    [[nodiscard]] double error() const;
+};
+
+/// Stacks are the same if their functions are: a rebuilt program has other addresses, and lines move. The largest
+/// change comes first. The profiles must outlive the result.
+[[nodiscard]] std::vector<stack_change> difference_of(const named_profile& before, const named_profile& after,
+                                                      profile_value value);
+
+[[nodiscard]] std::string difference_text(const named_profile& before, const named_profile& after, profile_value value,
+                                          std::size_t stacks, std::size_t frames);
+
+}

@@ -1,0 +1,244 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "observe/profile/saved_profile.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <type_traits>
+
+#include <fmt/format.h>
+
+#include "report/letters.hpp"
+#include "report/read_file.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+namespace format = profile_format;
+
+constexpr std::uint64_t max_file_bytes = std::uint64_t{4} << 30U;
+constexpr std::uint64_t max_frames_of_stack = 4096;
+
+/// The sections of a file, and how much of it has been read.
+class section_reader {
+public:
+    explicit section_reader(std::string_view bytes) : bytes_(bytes) {}
+
+    [[nodiscard]] std::size_t position() const { return position_; }
+    [[nodiscard]] std::string_view bytes() const { return bytes_; }
+    void skip_to(std::size_t position) { position_ = position; }
+
+    /// The next section and its payload. Returns   false when it does not fit into the file.
+    [[nodiscard]] bool next(format::section_header& header, std::string_view& payload) {
+        if (bytes_.size() - position_ < sizeof header) return false;
+        std::memcpy(&header, bytes_.data() + position_, sizeof header);
+        const std::size_t at = position_ + sizeof header;
+        const std::uint64_t room = bytes_.size() - at;
+        if (header.entry_bytes == 0 || header.count > room / header.entry_bytes) return false;
+        const std::uint64_t length = header.count * header.entry_bytes;
+        payload = bytes_.substr(at, length);
+        position_ = std::min<std::size_t>(at + (length + 7) / 8 * 8, bytes_.size());
+        return true;
+    }
+
+private:
+    std::string_view bytes_;
+    std::size_t position_ = 0;
+};
+
+/// Copies entries, which may be longer than those of this version.
+template<class T>
+[[nodiscard]] bool read_entries(const format::section_header& header, std::string_view payload, std::vector<T>& to) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    if (header.entry_bytes < sizeof(T)) return false;
+    to.resize(header.count);
+    for (std::size_t index = 0; index < to.size(); ++index)
+        std::memcpy(&to[index], payload.data() + index * header.entry_bytes, sizeof(T));
+    return true;
+}
+
+[[nodiscard]] std::uint64_t checksum_of(std::string_view bytes) {
+    format::checksum sum;
+    std::uint64_t word = 0;
+    for (std::size_t at = 0; at + sizeof word <= bytes.size(); at += sizeof word) {
+        std::memcpy(&word, bytes.data() + at, sizeof word);
+        sum.add(&word, 1);
+    }
+    return sum.value();
+}
+
+/// Whether an estimate can be one. Rounding may leave a little less than zero.
+[[nodiscard]] bool is_sound(const format::estimate& each) {
+    constexpr double least = -1e3, most = 1e24;
+    return each.blocks > least && each.blocks < most && each.bytes > least && each.bytes < most &&
+           each.variance > least && each.variance < most * most;
+}
+
+template<class Number>
+[[nodiscard]] bool read_number(std::string_view& text, Number& to, int base, char behind) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), to, base);
+    const auto length = static_cast<std::size_t>(end - text.data());
+    if (error != std::errc{} || length == text.size() || *end != behind) return false;
+    text.remove_prefix(length + 1);
+    return true;
+}
+
+/// A line of /proc/PID/maps: "begin-end rwxp offset device inode   path".
+[[nodiscard]] bool read_mapping(std::string_view line, profile_mapping& to) {
+    if (!read_number(line, to.begin, 16, '-') || !read_number(line, to.end, 16, ' ')) return false;
+    if (line.size() < 5 || to.end < to.begin) return false;
+    to.is_code = line[2] == 'x';
+    line.remove_prefix(5);
+    if (!read_number(line, to.file_offset, 16, ' ')) return false;
+    for (int field = 0; field < 2; ++field) { // device and inode
+        const std::size_t space = line.find(' ');
+        line.remove_prefix(space == std::string_view::npos ? line.size() : space + 1);
+    }
+    const std::size_t begin = line.find_first_not_of(' ');
+    if (begin != std::string_view::npos) to.path = line.substr(begin);
+    return true;
+}
+
+template<class Visit>
+void for_each_part(std::string_view text, char separator, Visit&& visit) {
+    while (!text.empty()) {
+        const std::size_t end = std::min(text.find(separator), text.size());
+        visit(text.substr(0, end));
+        text.remove_prefix(std::min(end + 1, text.size()));
+    }
+}
+
+void read_texts(const std::map<format::section, std::string>& texts, saved_profile& to) {
+    const auto text_of = [&](format::section kind) {
+        const auto found = texts.find(kind);
+        return found == texts.end() ? std::string_view{} : std::string_view{found->second};
+    };
+    for_each_part(text_of(format::section::mappings), '\n', [&](std::string_view line) {
+        profile_mapping mapping;
+        if (read_mapping(line, mapping)) to.mappings.push_back(std::move(mapping));
+    });
+    std::stable_sort(to.mappings.begin(), to.mappings.end(),
+                     [](const profile_mapping& a, const profile_mapping& b) { return a.begin < b.begin; });
+    for_each_part(text_of(format::section::tags), '\n', [&](std::string_view line) {
+        std::uint32_t number = 0;
+        if (read_number(line, number, 10, ' ')) to.tags[number] = printable(line);
+    });
+    for_each_part(text_of(format::section::arguments), '\0',
+                  [&](std::string_view each) { to.arguments.push_back(printable(each)); });
+}
+
+/// Returns   what is wrong with the numbers in the sections; empty when nothing is.
+[[nodiscard]] std::string mistake_in(const saved_profile& read) {
+    for (const format::site& each : read.sites) {
+        if (each.frame_count > max_frames_of_stack || each.first_frame > read.frames.size() ||
+            each.frame_count > read.frames.size() - each.first_frame)
+            return "The file is damaged: a call stack lies outside its section.";
+        if (!is_sound(each.allocated) || !is_sound(each.live) || !is_sound(each.at_peak))
+            return "The file is damaged: an estimate is no number that a profile can have.";
+    }
+    const bool has_sites = std::all_of(read.live.begin(), read.live.end(),
+                                       [&](const format::live_sample& each) { return each.site < read.sites.size(); });
+    return has_sites ? "" : "The file is damaged: a live block has no call stack.";
+}
+
+}
+
+std::string saved_profile::program() const {
+    if (arguments.empty() || arguments.front().empty()) return fmt::format("process {}", header.process);
+    return std::filesystem::path(arguments.front()).filename().string();
+}
+
+const profile_mapping* saved_profile::mapping_of(std::uint64_t address) const {
+    auto after = std::upper_bound(mappings.begin(), mappings.end(), address,
+                                  [](std::uint64_t at, const profile_mapping& each) { return at < each.begin; });
+    if (after == mappings.begin()) return nullptr;
+    --after;
+    return address < after->end ? &*after : nullptr;
+}
+
+saved_profile read_profile(std::string_view bytes) {
+    saved_profile read;
+    format::file_header& header = read.header;
+    if (bytes.size() < sizeof header ||
+        !std::equal(std::begin(format::magic), std::end(format::magic), bytes.begin())) {
+        read.error = "This is not a heap profile of Tenure.";
+        return read;
+    }
+    std::memcpy(&header, bytes.data(), sizeof header);
+    if (header.version != format::version) {
+        read.error =
+            fmt::format("The file has version {} of the format; this command reads version {}. Use the command "
+                        "of the release that the program was built with.",
+                        header.version, format::version);
+        return read;
+    }
+    if (header.header_bytes < sizeof header || header.header_bytes > bytes.size() || header.header_bytes % 8 != 0 ||
+        header.mean_bytes == 0) {
+        read.error = "The file is damaged: its header is not valid.";
+        return read;
+    }
+    section_reader sections(bytes);
+    sections.skip_to(header.header_bytes);
+    std::map<format::section, std::string> texts;
+    for (bool is_over = false; !is_over;) {
+        const std::size_t begin = sections.position();
+        format::section_header section{};
+        std::string_view payload;
+        if (!sections.next(section, payload)) {
+            read.error = fmt::format("The file ends early or is damaged, at byte {} of {}.", begin, bytes.size());
+            return read;
+        }
+        bool is_read = true;
+        switch (section.kind) {
+        case format::section::sites: is_read = read_entries(section, payload, read.sites); break;
+        case format::section::frames: is_read = read_entries(section, payload, read.frames); break;
+        case format::section::live: is_read = read_entries(section, payload, read.live); break;
+        case format::section::classes: is_read = read_entries(section, payload, read.classes); break;
+        case format::section::end: {
+            std::uint64_t written = 0;
+            is_read = payload.size() >= sizeof written;
+            if (is_read) std::memcpy(&written, payload.data(), sizeof written);
+            if (is_read && written != checksum_of(bytes.substr(0, begin))) {
+                read.error = "The file is damaged: its checksum does not match.";
+                return read;
+            }
+            is_over = true;
+            break;
+        }
+        default: texts[section.kind].append(payload); // also what this version does not know
+        }
+        if (!is_read) {
+            read.error = fmt::format("The file is damaged: the section at byte {} is too short.", begin);
+            return read;
+        }
+    }
+    read_texts(texts, read);
+    read.error = mistake_in(read);
+    return read;
+}
+
+saved_profile load_profile(const std::string& path) {
+    const file_text file = read_file(path, max_file_bytes);
+    saved_profile read;
+    if (!file.ok()) {
+        read.error = fmt::format("{} {}", path, file.error);
+        return read;
+    }
+    read = read_profile(file.text);
+    if (!read.ok()) read.error = fmt::format("{}: {}", path, read.error);
+    return read;
+}
+
+void add(profile_format::estimate& to, const profile_format::estimate& from) {
+    to.samples += from.samples;
+    to.blocks += from.blocks;
+    to.bytes += from.bytes;
+    to.variance += from.variance;
+}
+
+}
