@@ -104,9 +104,13 @@ profile_command::profile_command(CLI::App& app)
         ->type_name("DIR");
     command_->add_option("--every", every_, "Also saves a profile at intervals: 500ms, 60s, 5m, 1h")->type_name("TIME");
     command_->add_flag("--at-peak", at_peak_, "Shows what was live when the live bytes were highest");
-    command_->add_option("--by", by_, "What the table is sorted by, and the folded stacks count: live, allocated, peak")
+    command_
+        ->add_option(
+            "--by", by_,
+            "What the table is sorted by, and the folded stacks count: live, allocated, peak; if it is not given, "
+            "peak for a profile that was saved at the program's end, live for others")
         ->check(CLI::IsMember(std::vector<std::string>{"live", "allocated", "peak"}))
-        ->capture_default_str();
+        ->type_name("WHAT");
     command_->add_option("--stacks", stacks_, "Number of call stacks shown")
         ->transform(whole_number(0, max_shown))
         ->type_name("N")
@@ -143,9 +147,11 @@ profile_command::profile_command(CLI::App& app)
         "failed; 126 the program cannot be profiled; 127 the program was not found.");
 }
 
-profile_value profile_command::value() const {
-    if (at_peak_ || by_ == "peak") return &profile_stack::at_peak;
-    return by_ == "allocated" ? &profile_stack::allocated : &profile_stack::live;
+profile_value profile_command::value(profile_format::occasion saved_at) const {
+    if (by_ == "allocated") return &profile_stack::allocated;
+    if (by_ == "live") return &profile_stack::live;
+    const bool is_peak = at_peak_ || by_ == "peak" || saved_at == profile_format::occasion::exit;
+    return is_peak ? &profile_stack::at_peak : &profile_stack::live;
 }
 
 std::string profile_command::mistake_in_options() const {
@@ -157,7 +163,7 @@ std::string profile_command::mistake_in_options() const {
         if (!is_run && command_->count(of_a_run) > 0)
             return fmt::format("{} applies to a run: tenure profile {} … -- PROGRAM", of_a_run, of_a_run);
     }
-    if (at_peak_ && command_->count("--by") > 0 && by_ != "peak") return "--at-peak and --by contradict each other";
+    if (at_peak_ && !by_.empty() && by_ != "peak") return "--at-peak and --by contradict each other";
     if (!every_.empty() && !duration_ms(every_).has_value())
         return fmt::format("--every {} is not valid: a time up to a day, as in 500ms, 60s, 5m, 1h", every_);
     if (!sample_.empty()) {
@@ -244,11 +250,16 @@ int profile_command::report_on(const std::string& folder, int process) const {
     if (latest.empty()) latest = files.front();
     const int code = show(latest, folder);
     if (others != 0) {
-        std::fputs(fmt::format("\n{} of other processes: tenure profile {}/FILE\n", others, folder).c_str(), stderr);
+        constexpr std::size_t most = 5;
+        std::string text = fmt::format("{} of other processes, for `tenure profile FILE`:\n", others);
+        std::size_t named = 0;
         for (const std::string& each : files) {
-            if (process_of(each) != std::to_string(process))
-                std::fputs(fmt::format("  {}\n", fs::path(each).filename().string()).c_str(), stderr);
+            if (process_of(each) == std::to_string(process) || named == most) continue;
+            ++named;
+            text += fmt::format("  {}\n", each);
         }
+        if (named < others) text += fmt::format("  … and {} more in {}\n", others - named, folder);
+        std::fputs(text.c_str(), stderr);
     }
     return code;
 }
@@ -271,7 +282,7 @@ int profile_command::show(const std::string& file, const std::string& folder) co
     profile_choice choice;
     choice.stacks = stacks_;
     choice.frames = frames_;
-    choice.value = value();
+    choice.value = value(saved.header.written_at);
     choice.width = output_style().width;
     const bool is_run = !folder.empty();
     const std::string text = to_text(profile, choice);
@@ -285,12 +296,12 @@ int profile_command::show(const std::string& file, const std::string& folder) co
     }
     if (!html_.empty()) is_written = write(html_, to_html(profile)) && is_written;
     if (!pprof_.empty()) is_written = write(pprof_, to_pprof(profile)) && is_written;
-    if (!folded_.empty()) is_written = write(folded_, to_folded(profile, value())) && is_written;
+    if (!folded_.empty()) is_written = write(folded_, to_folded(profile, choice.value)) && is_written;
     if (!json_.empty()) is_written = write(json_, to_json(profile)) && is_written;
     if (is_run) {
         is_written = write(folder + "/profile.html", to_html(profile)) && is_written;
         is_written = write(folder + "/profile.pb.gz", to_pprof(profile)) && is_written;
-        is_written = write(folder + "/profile.folded", to_folded(profile, value())) && is_written;
+        is_written = write(folder + "/profile.folded", to_folded(profile, choice.value)) && is_written;
         std::fputs(fmt::format("page, pprof and folded stacks: {0}/profile.html, profile.pb.gz, profile.folded\n"
                                "profile: {1}\n",
                                folder, file)
@@ -309,7 +320,8 @@ int profile_command::show_difference() const {
     }
     symbols names;
     const named_profile named_before = name_profile(before, names), named_after = name_profile(after, names);
-    const std::string text = difference_text(named_before, named_after, value(), stacks_, frames_);
+    const std::string text =
+        difference_text(named_before, named_after, value(profile_format::occasion::asked), stacks_, frames_);
     return print(text) ? exit_code::ok : exit_code::not_written;
 }
 

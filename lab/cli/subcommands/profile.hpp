@@ -31,10 +31,11 @@ private:
     [[nodiscard]] int show_difference() const;
     [[nodiscard]] int show(const std::string& file, const std::string& folder) const;
     [[nodiscard]] int report_on(const std::string& folder, int process) const;
-    [[nodiscard]] profile_value value() const;
+    /// `saved_at`: at a program's end nearly all is freed, so the peak tells more.
+    [[nodiscard]] profile_value value(profile_format::occasion saved_at) const;
 
     CLI::App* command_;
-    std::string sample_, out_, every_, by_ = "live", html_, pprof_, folded_, json_;
+    std::string sample_, out_, every_, by_, html_, pprof_, folded_, json_;
     bool at_peak_ = false;
     std::size_t stacks_ = 10, frames_ = 6;
     std::vector<std::string> difference_, words_;

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// Saved heap profiles: any bytes are either read, with every number inside its bounds, or refused with a reason.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <string>
+
+#include "observe/profile/saved_profile.hpp"
+#include "operations.hpp"
+
+namespace {
+
+namespace format = tenure::profile_format;
+
+/// Gives the bytes a valid header and a valid end, so that most of the inputs come past them.
+std::string wrapped(const std::uint8_t* bytes, std::size_t count) {
+    format::file_header header{};
+    std::copy(std::begin(format::magic), std::end(format::magic), header.magic);
+    header.version = format::version;
+    header.header_bytes = sizeof header;
+    header.mean_bytes = 1000;
+    std::string text(reinterpret_cast<const char*>(&header), sizeof header);
+    text.append(reinterpret_cast<const char*>(bytes), count / 8 * 8);
+    format::checksum sum;
+    for (std::size_t at = 0; at < text.size(); at += 8) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, text.data() + at, sizeof word);
+        sum.add(&word, 1);
+    }
+    const format::section_header end{format::section::end, 8, 1};
+    const std::uint64_t value = sum.value();
+    text.append(reinterpret_cast<const char*>(&end), sizeof end);
+    return text.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
+void read(const std::string& bytes) {
+    const tenure::lab::saved_profile found = tenure::lab::read_profile(bytes);
+    if (!found.ok()) return;
+    for (const format::site& each : found.sites)
+        fuzz::require(each.first_frame + each.frame_count <= found.frames.size(), "a stack is inside its section");
+    for (const format::live_sample& each : found.live)
+        fuzz::require(each.site < found.sites.size(), "a live block has a stack");
+    static_cast<void>(found.program());
+    static_cast<void>(found.mapping_of(bytes.size()));
+}
+
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
+    read(std::string(reinterpret_cast<const char*>(bytes), count));
+    read(wrapped(bytes, count));
+    return 0;
+}

@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// `tenure profile` as its user runs it.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "support/own_path.hpp"
+#include "support/run_command.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void expect_words(const std::string& text, std::initializer_list<std::string> words) {
+    for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << "\nnot in\n" << text;
+}
+
+/// A folder for the files of each test. The program is this test's own: see hold_and_release().
+class profile_command : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!fs::exists(command_path())) GTEST_SKIP() << command_path() << " was not built";
+        if (!fs::exists(fs::path(command_path()).parent_path() / "libtenure_malloc.so"))
+            GTEST_SKIP() << "this tree has no drop-in";
+        std::string name = testing::TempDir() + "tenure-profile-XXXXXX";
+        folder_ = ::mkdtemp(name.data());
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+
+    /// Runs the program under `tenure profile WORDS`.
+    command_outcome profiled(const std::string& words, const std::string& program = program_path()) const {
+        return run_command("profile " + words + " -- " + program, folder_.string());
+    }
+    static std::string program_path() {
+        return (fs::read_symlink("/proc/self/exe").parent_path() / "profiled_program").string();
+    }
+
+    fs::path folder_;
+};
+
+TEST_F(profile_command, names_who_holds_the_memory) {
+    const auto found = profiled("--out here --sample 16K");
+    EXPECT_EQ(found.code, 3) << "the program's own\n" << found.err;
+    EXPECT_EQ(found.out, "the program's own output\n");
+    expect_words(found.err, {"heap profile of profiled_program [", "one byte in 16.0 KiB is sampled",
+                             "live at the peak bytes by call stack", "hold_sessions", "load_once",
+                             "here/profile.html, profile.pb.gz, profile.folded"});
+    for (const char* const each : {"profile.html", "profile.pb.gz", "profile.folded"})
+        EXPECT_GT(fs::file_size(folder_ / "here" / each), 100u) << each;
+    expect_words(text_of_file(folder_ / "here/profile.folded"), {"profiled_program;", "hold_sessions"});
+}
+
+/// The bytes of the stacks with this function.
+double bytes_of(const nlohmann::json& read, const char* what, const std::string& function) {
+    double bytes = 0;
+    for (const auto& stack : read["stacks"]) {
+        const bool has = std::any_of(stack["frames"].begin(), stack["frames"].end(), [&](const auto& frame) {
+            return frame["function"].template get<std::string>().find(function) != std::string::npos;
+        });
+        if (has) bytes += stack[what]["bytes"].template get<double>();
+    }
+    return bytes;
+}
+
+TEST_F(profile_command, estimates_what_the_program_allocated) {
+    const auto found = profiled("--out here --sample 4K --json all.json");
+    ASSERT_EQ(found.code, 3) << found.err;
+    const nlohmann::json read = nlohmann::json::parse(text_of_file(folder_ / "all.json"));
+    // What the program says of itself: 40,000 blocks of 500 bytes (class 512) held, 64 MiB loaded and freed, and
+    // 400,000 requests of 100 bytes (class 112) answered. Six standard errors: one run in 10^9 fails by chance.
+    const double held = 40'000.0 * 512, loaded = 67'108'864, answered = 400'000.0 * 112;
+    const auto error = [](double bytes) { return 6 * std::sqrt(bytes * 4096) + 0.01 * bytes; };
+    EXPECT_NEAR(bytes_of(read, "live", "hold_sessions"), held, error(held));
+    EXPECT_NEAR(bytes_of(read, "at_peak", "load_once"), loaded, error(loaded));
+    EXPECT_EQ(bytes_of(read, "live", "load_once"), 0);
+    EXPECT_NEAR(bytes_of(read, "allocated", "answer_requests"), answered, error(answered));
+    EXPECT_EQ(bytes_of(read, "live", "answer_requests"), 0);
+    EXPECT_EQ(read["program"], "profiled_program");
+}
+
+TEST_F(profile_command, shows_converts_and_compares_saved_files) {
+    ASSERT_EQ(profiled("--out one --sample 16K").code, 3);
+    ASSERT_EQ(profiled("--out two --sample 16K", program_path() + " twice").code, 3);
+    fs::path files[2];
+    for (int each = 0; each < 2; ++each) {
+        for (const auto& entry : fs::directory_iterator(folder_ / (each == 0 ? "one" : "two"))) {
+            if (entry.path().string().ends_with(".heapprofile")) files[each] = entry.path();
+        }
+    }
+    const std::string one = "'" + files[0].string() + "'", two = "'" + files[1].string() + "'";
+    const auto shown = run_command("profile --by live " + one);
+    EXPECT_EQ(shown.code, 0) << shown.err;
+    expect_words(shown.out, {"live bytes by call stack", "hold_sessions"});
+    const auto folded = run_command("profile --folded - --by live " + one);
+    EXPECT_EQ(folded.out.find("heap profile of"), std::string::npos) << "standard output is taken";
+    expect_words(folded.out, {"profiled_program;"});
+    const auto difference = run_command("profile --diff " + one + " " + two);
+    EXPECT_EQ(difference.code, 0) << difference.err;
+    expect_words(difference.out, {"live bytes: ", "  1  +", "hold_sessions"});
+    EXPECT_EQ(run_command("profile --pprof '" + (folder_ / "x.pb.gz").string() + "' " + one).code, 0);
+    EXPECT_EQ(text_of_file(folder_ / "x.pb.gz").substr(0, 2), "\x1F\x8B");
+    EXPECT_EQ(run_command("profile --html '" + (folder_ / "no/x.html").string() + "' " + one).code, 3);
+}
+
+TEST_F(profile_command, refuses_what_makes_no_sense_and_says_what_does) {
+    const auto refused = [&](const std::string& words, int code, std::initializer_list<std::string> said) {
+        const auto found = run_command("profile " + words, folder_.string());
+        EXPECT_EQ(found.code, code) << words;
+        expect_words(found.err, said);
+    };
+    refused("", 2, {"nothing was given to show"});
+    refused("--sample lots -- true", 2, {"--sample lots is not valid", "64K"});
+    refused("--every 5 -- true", 2, {"--every 5 is not valid", "60s"});
+    refused("--every 60s x.heapprofile", 2, {"--every applies to a run"});
+    refused("--at-peak --by live -- true", 2, {"contradict"});
+    refused("--diff a.heapprofile", 2, {"--diff"});
+    refused("no.heapprofile", 2, {"no.heapprofile"});
+    refused("-- no-such-program", 127, {"there is no program no-such-program"});
+    std::ofstream(folder_ / "foreign.heapprofile") << "something else";
+    refused("foreign.heapprofile", 2, {"foreign.heapprofile", "not a heap profile"});
+    fs::create_directory(folder_ / "full");
+    std::ofstream(folder_ / "full/old.1.exit.heapprofile") << "x";
+    refused("--out full -- true", 3, {"contains profiles already"});
+    refused("--html no-folder/x -- true", 3, {"no-folder"});
+}
+
+TEST_F(profile_command, ends_as_the_program_does) {
+    EXPECT_EQ(profiled("--out a", "sh -c 'exit 7'").code, 7);
+    EXPECT_EQ(profiled("--out b", "sh -c 'kill -TERM $$'").code, 143);
+    const auto killed = profiled("--out c", "sh -c 'kill -KILL $$'");
+    EXPECT_EQ(killed.code, 137);
+    expect_words(killed.err, {"saved no profile", "--every"});
+}
+
+}

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// A program that knows nothing of profiles: it holds some memory, loads and frees more once, and answers requests.
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+namespace {
+
+std::vector<void*> held; // until the end
+
+[[gnu::noinline]] void hold_sessions(int count) {
+    for (int each = 0; each < count; ++each) {
+        held.push_back(std::malloc(500));
+        std::memset(held.back(), 1, 500);
+    }
+}
+
+[[gnu::noinline]] void load_once() {
+    constexpr std::size_t bytes = std::size_t{64} << 20;
+    void* volatile block = std::malloc(bytes);
+    static_cast<char*>(block)[0] = 1;
+    std::free(block);
+}
+
+[[gnu::noinline]] void answer_requests(int count) {
+    for (int each = 0; each < count; ++each) {
+        void* volatile block = std::malloc(100);
+        std::free(block);
+    }
+}
+
+}
+
+int main(int argc, char**) {
+    hold_sessions(argc > 1 ? 80'000 : 40'000);
+    load_once();
+    answer_requests(400'000);
+    std::puts("the program's own output");
+    std::fflush(stdout);
+    return 3;
+}
