@@ -5,12 +5,19 @@
 
 #include <gtest/gtest.h>
 
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <string>
+#include <thread>
 
 #include <nlohmann/json.hpp>
 
@@ -132,6 +139,63 @@ TEST_F(profile_command, refuses_what_makes_no_sense_and_says_what_does) {
     std::ofstream(folder_ / "full/old.1.exit.heapprofile") << "x";
     refused("--out full -- true", 3, {"contains profiles already"});
     refused("--html no-folder/x -- true", 3, {"no-folder"});
+}
+
+/// A program that allocates until it is killed, under the drop-in, in a folder.
+class running_program {
+public:
+    running_program(const fs::path& folder, const std::string& library) : child_(::fork()) {
+        if (child_ != 0) return;
+        if (::chdir(folder.c_str()) != 0) ::_exit(1);
+        if (!library.empty()) ::setenv("LD_PRELOAD", library.c_str(), 1);
+        const std::string path = (fs::read_symlink("/proc/self/exe").parent_path() / "profiled_program").string();
+        ::execl(path.c_str(), path.c_str(), "until", "killed", static_cast<char*>(nullptr));
+        ::_exit(1);
+    }
+    ~running_program() {
+        ::kill(child_, SIGKILL);
+        ::waitpid(child_, nullptr, 0);
+    }
+    running_program(const running_program&) = delete;
+    running_program& operator=(const running_program&) = delete;
+    [[nodiscard]] std::string number() const { return std::to_string(child_); }
+    /// Waits until it has become the program.
+    void await() const {
+        for (int look = 0; look < 500; ++look) {
+            if (text_of_file("/proc/" + number() + "/cmdline").find("killed") != std::string::npos) return;
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        }
+        FAIL() << "the program did not start";
+    }
+
+private:
+    pid_t child_;
+};
+
+TEST_F(profile_command, attaches_to_a_process_that_runs_under_the_drop_in) {
+    const std::string library = (fs::path(command_path()).parent_path() / "libtenure_malloc.so").string();
+    const running_program program(folder_, library);
+    program.await();
+    const auto found = run_command("profile --attach " + program.number() + " --for 300ms");
+    if (found.err.find("cannot be asked") != std::string::npos) GTEST_SKIP() << found.err;
+    EXPECT_EQ(found.code, 0) << found.err;
+    expect_words(found.out, {"heap profile of profiled_program [" + program.number() + "]", "keep_allocating"});
+    const auto again = run_command("profile --attach " + program.number() + " --for 100ms");
+    EXPECT_EQ(again.code, 0) << "a second time: " << again.err;
+}
+
+TEST_F(profile_command, says_why_it_cannot_attach) {
+    const running_program program(folder_, "");
+    program.await();
+    const auto other = run_command("profile --attach " + program.number());
+    EXPECT_EQ(other.code, 126);
+    expect_words(other.err, {"does not run under the drop-in", "tenure run"});
+    const auto none = run_command("profile --attach 99999999");
+    EXPECT_EQ(none.code, 126);
+    expect_words(none.err, {"there is no process 99999999"});
+    EXPECT_EQ(run_command("profile --attach 1 -- true").code, 2);
+    EXPECT_EQ(run_command("profile --attach 1 --for soon").code, 2);
+    EXPECT_EQ(run_command("profile --for 5s -- true").code, 2);
 }
 
 TEST_F(profile_command, ends_as_the_program_does) {

@@ -12,12 +12,15 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 #include <tenure/base/options.hpp>
 
@@ -26,6 +29,7 @@
 #include "cli/command_line.hpp"
 #include "cli/subcommands/child_program.hpp"
 #include "cli/terminal.hpp"
+#include "observe/profile/attached.hpp"
 #include "observe/profile/difference.hpp"
 #include "observe/profile/report/pprof.hpp"
 #include "observe/profile/report/profile_folded.hpp"
@@ -129,6 +133,15 @@ profile_command::profile_command(CLI::App& app)
     command_->add_option("--diff", difference_, "Compares two saved profiles: what the second has more")
         ->expected(2)
         ->type_name("BEFORE AFTER");
+    command_
+        ->add_option("--attach", process_,
+                     "Profiles a process that runs under the drop-in already, for the time of --for, and shows what it "
+                     "has allocated since and still holds. Only those who may debug the process can do that")
+        ->transform(whole_number(1, max_shown * 100))
+        ->type_name("PID");
+    command_->add_option("--for", during_, "How long --attach records: 500ms, 30s, 5m")
+        ->type_name("TIME")
+        ->capture_default_str();
     command_->add_option("program", words_, "Profiles that were saved; or, after --, the program and its arguments")
         ->type_name("FILE or -- PROGRAM ...");
     command_->footer(
@@ -136,6 +149,7 @@ profile_command::profile_command(CLI::App& app)
         "Examples:\n"
         "  tenure profile -- ./server --port 80               the table at the end; page and pprof file in a folder\n"
         "  tenure profile --every 60s --out DIR -- ./server   also saves a profile every minute\n"
+        "  tenure profile --attach 1234 --for 60s             a server that runs under the drop-in\n"
         "  tenure profile server.1234.exit.heapprofile        shows a file that a program has saved "
         "(TENURE_PROFILE=1,\n"
         "                                                     tn_profile_save, HeapProfile.Save)\n"
@@ -156,7 +170,12 @@ profile_value profile_command::value(profile_format::occasion saved_at) const {
 
 std::string profile_command::mistake_in_options() const {
     const bool is_run = !words_.empty() && !words_.front().ends_with(suffix);
-    if (words_.empty() && difference_.empty())
+    if (process_ != 0 && !(words_.empty() && difference_.empty()))
+        return "--attach profiles a process that runs: leave out programs and files";
+    if (process_ == 0 && command_->count("--for") > 0) return "--for is the time of --attach PID";
+    if (!duration_ms(during_).has_value())
+        return fmt::format("--for {} is not valid: a time up to a day, as in 500ms, 30s, 5m", during_);
+    if (words_.empty() && difference_.empty() && process_ == 0)
         return "nothing was given to show: tenure profile -- PROGRAM ..., or tenure profile FILE.heapprofile";
     if (!words_.empty() && !difference_.empty()) return "--diff compares two files: leave out all other names";
     for (const char* const of_a_run : {"--sample", "--every", "--out"}) {
@@ -192,6 +211,7 @@ int profile_command::run() const {
         }
     }
     if (!difference_.empty()) return show_difference();
+    if (process_ != 0) return attach();
     return words_.front().ends_with(suffix) ? show_files() : run_and_show();
 }
 
@@ -309,6 +329,46 @@ int profile_command::show(const std::string& file, const std::string& folder) co
                    stderr);
     }
     return is_written ? exit_code::ok : exit_code::not_written;
+}
+
+/// Starts the profile by asking for a first file, and asks for a second one when the time is over.
+int profile_command::attach() const {
+    constexpr std::chrono::milliseconds patience{10'000};
+    attached_process process(process_);
+    if (!process.refusal().empty()) {
+        say(process.refusal());
+        return cannot_run;
+    }
+    const std::vector<std::string> before = process.files();
+    for (const bool is_begin : {true, false}) {
+        if (!is_begin) std::this_thread::sleep_for(std::chrono::milliseconds(duration_ms(during_).value_or(0)));
+        if (!process.ask(attached_process::request::save)) {
+            say(process.refusal());
+            return cannot_run;
+        }
+        if (process.is_served_within(patience)) continue;
+        say(fmt::format(
+            "process {} has ended, or has made no slow call of malloc in 10 s: it allocates next to nothing",
+            process_));
+        return cannot_run;
+    }
+    const bool is_ended = process.ask(attached_process::request::end) && process.is_served_within(patience);
+    if (!is_ended) say(fmt::format("process {} goes on recording: it has made no slow call since", process_));
+    // A request is taken before it is carried out.
+    std::vector<std::string> fresh;
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (fresh.size() < 2 && std::chrono::steady_clock::now() < until) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        const std::vector<std::string> after = process.files();
+        fresh.clear();
+        std::set_difference(after.begin(), after.end(), before.begin(), before.end(), std::back_inserter(fresh));
+    }
+    if (fresh.size() < 2) {
+        say(fmt::format("process {} could not save a profile in {}, which TENURE_PROFILE_DIR of the process names",
+                        process_, process.folder()));
+        return exit_code::not_written;
+    }
+    return show(fresh.back(), {});
 }
 
 int profile_command::show_difference() const {

@@ -29,6 +29,7 @@ private:
     [[nodiscard]] int run_and_show() const;
     [[nodiscard]] int show_files() const;
     [[nodiscard]] int show_difference() const;
+    [[nodiscard]] int attach() const;
     [[nodiscard]] int show(const std::string& file, const std::string& folder) const;
     [[nodiscard]] int report_on(const std::string& folder, int process) const;
     /// `saved_at`: at a program's end nearly all is freed, so the peak tells more.
@@ -37,6 +38,8 @@ private:
     CLI::App* command_;
     std::string sample_, out_, every_, by_, html_, pprof_, folded_, json_;
     bool at_peak_ = false;
+    int process_ = 0;
+    std::string during_ = "10s";
     std::size_t stacks_ = 10, frames_ = 6;
     std::vector<std::string> difference_, words_;
 };

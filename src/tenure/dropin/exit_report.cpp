@@ -104,7 +104,7 @@ void write_report(moment when) noexcept {
 // one waits for the interrupted call. A thread that holds one reports when its call has released it.
 void report_or_ask() noexcept {
     if (detail::core_of(heap::process()).holds_lock()) {
-        wanted_reports.fetch_or(wanted::statistics, std::memory_order_relaxed);
+        wanted_reports().fetch_or(wanted::statistics, std::memory_order_relaxed);
     } else {
         write_report(moment::signal);
     }
@@ -115,7 +115,7 @@ void save_profile_or_ask() noexcept {
     if (detail::heap_profile_events::may_save()) {
         save_profile();
     } else {
-        wanted_reports.fetch_or(wanted::heap_profile_file, std::memory_order_relaxed);
+        wanted_reports().fetch_or(wanted::heap_profile_file, std::memory_order_relaxed);
     }
 }
 
@@ -151,12 +151,24 @@ void save_profile() noexcept {
     detail::heap_profile_events::save_now(profile_format::occasion::signal);
 }
 
-constinit std::atomic<std::uint8_t> wanted_reports{0};
+constinit std::atomic<bool> is_profiled_for_listeners{false};
+
+void follow_listeners() noexcept {
+    static constinit std::atomic<bool> is_started_here{false};
+    const bool is_wanted = platform::has_listeners();
+    if (is_profiled_for_listeners.exchange(is_wanted, std::memory_order_relaxed) == is_wanted) return; // another thread
+    if (is_wanted) {
+        is_started_here.store(heap_profile::start() == status::ok, std::memory_order_relaxed);
+    } else if (is_started_here.exchange(false, std::memory_order_relaxed)) {
+        heap_profile::stop();
+    }
+}
 
 void write_wanted_reports() noexcept {
-    const std::uint8_t now = wanted_reports.exchange(0, std::memory_order_relaxed);
+    const std::uint16_t now = wanted_reports().exchange(0, std::memory_order_relaxed);
     if ((now & wanted::statistics) != 0) write_report(moment::signal);
     if ((now & wanted::heap_profile_file) != 0) save_profile();
+    if ((now & wanted::heap_profile_end) != 0) heap_profile::stop();
 }
 
 }

@@ -33,10 +33,20 @@ std::vector<void*> held; // until the end
     }
 }
 
+/// Until it is killed.
+[[gnu::noinline]] void keep_allocating() {
+    for (std::size_t each = 0;; ++each) {
+        held[each % held.size()] = std::malloc(30'000 + each % 100 * 1000);
+        std::free(held[(each + 1) % held.size()]);
+        held[(each + 1) % held.size()] = nullptr;
+    }
+}
+
 }
 
 int main(int argc, char**) {
     hold_sessions(argc > 1 ? 80'000 : 40'000);
+    if (argc > 2) keep_allocating();
     load_once();
     answer_requests(400'000);
     std::puts("the program's own output");

@@ -9,22 +9,32 @@
 #include <cstdint>
 
 #include <tenure/base/config.hpp>
+#include <tenure/platform/probe.hpp>
 
 namespace tenure::inline TENURE_ABI::dropin {
 
-enum wanted : std::uint8_t { statistics = 1, heap_profile_file = 2 };
-/// A set of the above, by the signal handlers.
-extern std::atomic<std::uint8_t> wanted_reports;
+/// What platform's tenure_requests may contain. `tenure profile --attach` writes it as well: the numbers stay.
+enum wanted : std::uint16_t { statistics = 1, heap_profile_file = 2, heap_profile_end = 4 };
+[[nodiscard]] TENURE_ALWAYS_INLINE std::atomic_ref<std::uint16_t> wanted_reports() noexcept {
+    return std::atomic_ref(tenure_requests);
+}
 
 /// Writes what is wanted, unless another thread does.
 TENURE_COLD void write_wanted_reports() noexcept;
 /// Saves the heap profile, and starts one if none is being recorded. Requires  heap_profile_events::may_save().
 TENURE_COLD void save_profile() noexcept;
 
+/// Whether a heap profile is recorded for tracers outside the process: see platform/probe.hpp.
+extern std::atomic<bool> is_profiled_for_listeners;
+/// Starts the profile for them, or ends it when the last one has gone. A profile that somebody else has started stays.
+TENURE_COLD void follow_listeners() noexcept;
+
 /// Called at the end of slow calls, when the thread holds no lock.
 TENURE_ALWAYS_INLINE void serve_wanted_report() noexcept {
-    if (wanted_reports.load(std::memory_order_relaxed) != 0) [[unlikely]]
+    if (wanted_reports().load(std::memory_order_relaxed) != 0) [[unlikely]]
         write_wanted_reports();
+    if (platform::has_listeners() != is_profiled_for_listeners.load(std::memory_order_relaxed)) [[unlikely]]
+        follow_listeners();
 }
 
 }

@@ -13,6 +13,7 @@
 #include <tenure/heap/detail/profile/sampling.hpp>
 #include <tenure/heap/heap_profile.hpp>
 #include <tenure/platform/output_file.hpp>
+#include <tenure/platform/probe.hpp>
 #include <tenure/platform/thread.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
@@ -40,11 +41,16 @@ void begin_sample(heap_core& core, thread_cache* cache, const void* block, std::
                              tag};
     if (!records_of_profile.begin(facts, {frames, count})) return;
     if (what.is_small) core.watch(block);
+    if (platform::has_listeners()) {
+        const double weighted = static_cast<double>(bytes) / facts.chance;
+        platform::probe_alloc(block, bytes, static_cast<std::uint64_t>(weighted));
+    }
     heap_profile_events::save_if_due(now_ms);
 }
 
 void end_sample(heap_core& core, const void* block) noexcept {
     if (!records_of_profile.may_contain(block) || !records_of_profile.end(block)) return;
+    if (platform::has_listeners()) platform::probe_free(block);
     if (core.profiled(block, 0).is_small) core.unwatch(block);
 }
 
