@@ -95,7 +95,7 @@ struct heard_probe {
     std::uintptr_t address, block;
     std::uint64_t bytes, weight;
 };
-std::array<heard_probe, 4096> heard;
+std::array<heard_probe, 16'384> heard;
 std::atomic<std::size_t> heard_count{0};
 
 // The breakpoint is one byte long, as the instruction that it replaces: execution goes on behind it. The three
