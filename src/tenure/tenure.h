@@ -465,7 +465,9 @@ TN_API tn_tag tn_tag_named(const char* name, size_t length);
 TN_API void tn_tag_name(tn_tag tag, tn_text* name);
 /**
  * Assigns the calling thread's following allocations to `tag`. Returns the previous tag, for tn_tag_end(). Both
- * functions treat an unknown number as zero, which means no tag.
+ * functions treat an unknown number as zero, which means no tag. Scopes nest and end in reverse order, on the thread
+ * where they began. Checked builds report an unknown number, a scope that ends before one inside it, and an end without
+ * a begin on the thread, which changes nothing.
  */
 TN_API tn_tag tn_tag_begin(tn_tag tag);
 TN_API void tn_tag_end(tn_tag before);
