@@ -20,7 +20,8 @@
  *  - Text is UTF-8 with a length and is not null-terminated. Text that the library returns stays valid until the
  *    process ends.
  *  - Any thread may call any function unless its comment says otherwise. Some objects serve one thread at a time.
- *  - Passing NULL for an object or for a result is misuse unless the comment allows NULL.
+ *  - Passing NULL for an object or for a result is misuse unless the comment allows NULL. So is the use of an object
+ *    that was destroyed. Checked builds report both of objects.
  *  - No function throws. Checked builds (tn_check_level() of 1 or more) report misuse, then abort the process unless a
  *    handler is installed (tn_set_report_handler) and returns.
  *

@@ -10,6 +10,7 @@
 #include <tenure/base/report.hpp>
 #include <tenure/base/tag.hpp>
 #include <tenure/capi/detail/callback_source.hpp>
+#include <tenure/capi/detail/owner_life.hpp>
 #include <tenure/lifetime/frame_usage_log.hpp>
 #include <tenure/lifetime/lifetime.hpp>
 #include <tenure/tenure_engine.h>
@@ -21,6 +22,8 @@ struct tn_frame_usage_log {
         : source(functions), value(options, source.or_pages()) {}
     capi::callback_source source;
     frame_usage_log value;
+    [[no_unique_address]] capi::owner_life life;
+    static constexpr std::string_view type_name = "tn_frame_usage_log";
 };
 
 namespace {
@@ -169,16 +172,19 @@ tn_frame_usage_log* tn_frame_usage_log_create(std::size_t frames, std::uint32_t 
     destroy(made);
     return nullptr;
 }
-void tn_frame_usage_log_destroy(tn_frame_usage_log* log) { destroy(log); }
+void tn_frame_usage_log_destroy(tn_frame_usage_log* log) { capi::destroy_live(log, __func__); }
 void tn_frame_usage_log_record(tn_frame_usage_log* log) {
+    if (!capi::is_live(log, __func__)) return;
     log->value.record();
 }
 std::size_t tn_frame_usage_log_size(const tn_frame_usage_log* log) {
+    if (!capi::is_live(log, __func__)) return 0;
     return log->value.size();
 }
 
 tn_status tn_frame_usage_log_at(const tn_frame_usage_log* log, std::size_t index, std::uint32_t tag,
                                 tn_frame_usage* usage, std::uint64_t* frame) {
+    if (!capi::is_live(log, __func__)) return TN_INVALID_ARGUMENT;
     if (index >= log->value.size()) return TN_INVALID_ARGUMENT;
     const frame_usage seen = log->value.at(index, known(tag));
     if (!capi::answer(usage, {0, 0, seen.persistent_bytes, seen.temp_job_bytes, seen.temp_bytes, seen.refusals}))
@@ -189,6 +195,7 @@ tn_status tn_frame_usage_log_at(const tn_frame_usage_log* log, std::size_t index
 
 void tn_frame_usage_log_write(const tn_frame_usage_log* log, void (*write)(void* context, tn_text piece),
                               void* context) {
+    if (!capi::is_live(log, __func__)) return;
     struct target {
         void (*write)(void* context, tn_text piece);
         void* context;
