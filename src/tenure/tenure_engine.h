@@ -44,6 +44,7 @@ TN_API void tn_scratch_end(tn_scratch_scope* scope);
 /**
  * A Temp of its own for a fiber or a job that may continue on another thread. The scheduler switches it when it
  * switches stacks: what the job has allocated, and its open scopes, stay with the job. One thread at a time uses it.
+ * Checked builds report a scope that ends while another state than its own is the thread's Temp.
  */
 typedef struct tn_temp_state tn_temp_state;
 

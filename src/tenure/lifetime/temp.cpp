@@ -263,7 +263,25 @@ bool detail::is_block_of_temp(const void* block, std::size_t bytes) noexcept {
            allocated == bytes + (bytes == 0);
 }
 
+bool detail::is_inside_temp(const void* block) noexcept {
+    const temp_record& scratch = *this_thread.record->scratch;
+    return scratch.passthrough || is_alive(scratch, block);
+}
+
 namespace {
+
+/// Whether the thread uses a temp_state, and the address is in its own Temp.
+bool is_in_own_temp(thread_record& record, const void* block) noexcept {
+    detail::temp_stacks& own = record.own_stacks;
+    if (&record.stacks() == &own) return false;
+    const auto look = [&](detail::temp_position& position, const temp_record& stack) {
+        detail::exchange_position(position);
+        const bool found = is_alive(stack, block);
+        detail::exchange_position(position);
+        return found;
+    };
+    return look(own.first, own.first_record) || look(own.second, own.second_record);
+}
 
 /// What ended last is the likelier cause of a late free.
 std::string_view cause_of_late_free(detail::temp_end last) noexcept {
@@ -280,12 +298,18 @@ std::string_view cause_of_late_free(detail::temp_end last) noexcept {
     return "";
 }
 
-TENURE_COLD void report_late_free(const thread_record* record, const void* block) noexcept {
+TENURE_COLD void report_late_free(thread_record* record, const void* block) noexcept {
     report_text text;
+    if (record != nullptr && is_in_own_temp(*record, block)) {
+        text.text("a block of the thread's own Temp was freed while a temp_state is current: ").address(block);
+        text.text(". Switch back first: temp_state::switch_to(nullptr), or the end of a temp_state_scope.");
+        return report(report_kind::misuse, text.view());
+    }
     text.text("a pointer freed as Temp is not in this thread's Temp, or was freed before: ").address(block);
     text.text(". Free Temp memory on the thread that allocated it, before its scope, reset or frame ends, or not at "
               "all.");
     if (record != nullptr) text.text(cause_of_late_free(record->scratch->ends.last));
+    if (detail::are_there_states()) text.text(" A block of a temp_state is freed while that state is current.");
     report(report_kind::misuse, text.view());
 }
 
@@ -297,7 +321,7 @@ bool temp::deallocate_checked(void* block) noexcept {
 }
 
 bool temp::look_before_free(void* block, std::size_t& bytes) noexcept {
-    const thread_record* const record = this_thread.record;
+    thread_record* const record = this_thread.record;
     const bool is_fine =
         block == nullptr || (record != nullptr && (record->scratch->passthrough || is_alive(*record->scratch, block)));
     if (!is_fine) {
@@ -352,7 +376,7 @@ bool temp_scope::close(std::uint64_t opened) noexcept {
     if (opened == 0) return true;
     thread_record* const record = this_thread.record;
     if (record == nullptr || opened >> 32 != record->scratch->key) {
-        detail::report_scope_of_other_thread();
+        detail::report_scope_elsewhere(static_cast<std::uint32_t>(opened >> 32));
         return false;
     }
     const auto depth = static_cast<std::uint32_t>(opened);

@@ -138,6 +138,8 @@ void note_emptied(temp_record& stack, temp_end what) noexcept;
 /// Whether a block of this size is allocated in the stack whose position is in the thread-local words; under
 /// passthrough nothing is known, and the answer is true.
 [[nodiscard]] bool is_block_of_temp(const void* block, std::size_t bytes) noexcept;
+/// Whether the address is in allocated memory of that stack; true under passthrough.
+[[nodiscard]] bool is_inside_temp(const void* block) noexcept;
 /// Empties both stacks that the calling thread uses.
 void empty_temp(temp_end what) noexcept;
 
