@@ -148,7 +148,7 @@ tn_handle_pool* tn_handle_pool_create(std::size_t bytes, std::size_t alignment, 
     if (!capi::is_block_of_pool(call, bytes, aligned_to)) return nullptr;
     const bool is_count = max_count != 0 && max_count <= detail::handle_slots::max_slots;
     if (!capi::is_allowed(is_count, call, "max_count", max_count, "A pool has 1 to 2^32 objects.")) return nullptr;
-    return make<tn_handle_pool>(align_up(bytes, aligned_to), aligned_to, max_count);
+    return make<tn_handle_pool>(bytes, aligned_to, max_count);
 }
 void tn_handle_pool_destroy(tn_handle_pool* pool) { capi::destroy_live(pool, __func__); }
 
