@@ -106,7 +106,8 @@ typedef struct tn_frame_memory tn_frame_memory;
 TN_API tn_frame_memory* tn_frame_memory_create(uint32_t frames, const tn_block_source* source);
 /** Releases all memory, at whatever age. NULL is allowed. */
 TN_API void tn_frame_memory_destroy(tn_frame_memory* memory);
-/** NULL, and nothing changes, when out of memory. */
+/** NULL, and nothing changes, when out of memory. Checked builds report a write outside a block when its memory is used
+ *  again, by tn_frame_memory_trim and by tn_frame_memory_destroy. */
 TN_API void* tn_frame_memory_allocate(tn_frame_memory* memory, size_t bytes, size_t alignment);
 /** Returns memory that no frame uses to the source. No other thread may allocate during the call. Returns the bytes. */
 TN_API size_t tn_frame_memory_trim(tn_frame_memory* memory);
