@@ -48,13 +48,13 @@ void open_range(temp_record& scratch) noexcept {
     const std::size_t budget = budget_of(scratch);
     const std::size_t bytes = align_up(budget, platform::page_bytes());
     std::size_t committed = 0;
-    void* range = detail::retained_ranges.take(bytes, committed);
-    if (range == nullptr) range = platform::reserve(bytes, cache_line_bytes);
-    if (range == nullptr) return;
-    platform::add_leak_root(range, bytes);
+    std::uintptr_t range = detail::retained_ranges.take(bytes, committed);
+    if (range == 0) range = detail::reserve_temp_ranges(1, bytes);
+    if (range == 0) return;
+    platform::add_leak_root(pointer_at(range), bytes);
     scratch.seen.budget_bytes = budget;
     scratch.reserved_bytes = bytes;
-    scratch.begin = address_of(range);
+    scratch.begin = range;
     scratch.committed_end = scratch.begin + committed;
     scratch.budget_end = scratch.begin + align_down(budget, temp::rounding_bytes);
     this_thread.temp_cursor = scratch.tagged_from = scratch.begin;
@@ -68,7 +68,7 @@ bool commit_to(temp_record& scratch, std::uintptr_t end) noexcept {
     const std::uintptr_t before = scratch.committed_end;
     const std::uintptr_t wanted = before + std::max(first_commit_bytes, before - scratch.begin);
     const std::uintptr_t target = std::min(std::max(align_up(end, page), wanted), reserved_end);
-    if (!platform::commit(pointer_at(before), target - before)) return false;
+    if (!detail::commit_temp_range(scratch.begin, before, target)) return false;
     if constexpr (checks::caller) platform::poison(pointer_at(before), target - before);
     scratch.committed_end = target;
     this_thread.temp_limit = std::min(target, scratch.budget_end);
@@ -503,6 +503,15 @@ bool temp::valid() noexcept {
     return scratch.passthrough || (cursor >= scratch.begin && cursor <= scratch.committed_end);
 }
 
+bool detail::is_in_range_of_temp(const void* block) noexcept {
+    if (this_thread.record == nullptr) return false;
+    const temp_stacks& stacks = this_thread.record->stacks();
+    const auto is_in = [block](const temp_record& stack) {
+        return address_of(block) - stack.begin < stack.committed_end - stack.begin;
+    };
+    return is_in(stacks.first_record) || is_in(stacks.second_record);
+}
+
 temp_stats temp::stats() noexcept {
     const thread_record* const record = this_thread.record;
     if (record == nullptr) return {};
@@ -555,7 +564,7 @@ void detail::release_stack(temp_record& scratch) noexcept {
             platform::unpoison(pointer_at(scratch.begin), scratch.committed_end - scratch.begin);
         platform::remove_leak_root(pointer_at(scratch.begin), scratch.reserved_bytes);
         if (!retained_ranges.keep(scratch.begin, scratch.reserved_bytes, scratch.committed_end))
-            platform::unreserve(pointer_at(scratch.begin), scratch.reserved_bytes);
+            detail::unreserve_temp_range(scratch.begin, scratch.reserved_bytes);
     }
     scratch.begin = scratch.committed_end = scratch.budget_end = scratch.tagged_from = 0;
     this_thread.temp_cursor = this_thread.temp_limit = this_thread.temp_floor = 0;
