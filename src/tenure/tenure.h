@@ -20,7 +20,7 @@
  *  - Text is UTF-8 with a length and is not null-terminated. Text that the library returns stays valid until the
  *    process ends.
  *  - Any thread may call any function unless its comment says otherwise. Some objects serve one thread at a time.
- *  - Passing NULL for an object or for a result is misuse unless the comment allows NULL.
+ *  - Passing NULL or a destroyed object is misuse unless the comment allows NULL; so is NULL for a result.
  *  - No function throws. Checked builds (tn_check_level() of 1 or more) report misuse, then abort the process unless a
  *    handler is installed (tn_set_report_handler) and returns.
  *
@@ -464,8 +464,8 @@ typedef uint32_t tn_tag; /**< an owner name; zero: no tag */
 TN_API tn_tag tn_tag_named(const char* name, size_t length);
 TN_API void tn_tag_name(tn_tag tag, tn_text* name);
 /**
- * Assigns the calling thread's following allocations to `tag`. Returns the previous tag, for tn_tag_end(). Both
- * functions treat an unknown number as zero, which means no tag.
+ * Assigns the calling thread's following allocations to `tag`. Returns the previous tag, for tn_tag_end(). An unknown
+ * number counts as zero: no tag. Scopes end in reverse order, on their thread: checked builds report other ends.
  */
 TN_API tn_tag tn_tag_begin(tn_tag tag);
 TN_API void tn_tag_end(tn_tag before);

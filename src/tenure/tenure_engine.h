@@ -44,6 +44,7 @@ TN_API void tn_scratch_end(tn_scratch_scope* scope);
 /**
  * A Temp of its own for a fiber or a job that may continue on another thread. The scheduler switches it when it
  * switches stacks: what the job has allocated, and its open scopes, stay with the job. One thread at a time uses it.
+ * Checked builds report a scope that ends while another state than its own is the thread's Temp.
  */
 typedef struct tn_temp_state tn_temp_state;
 
@@ -105,7 +106,8 @@ typedef struct tn_frame_memory tn_frame_memory;
 TN_API tn_frame_memory* tn_frame_memory_create(uint32_t frames, const tn_block_source* source);
 /** Releases all memory, at whatever age. NULL is allowed. */
 TN_API void tn_frame_memory_destroy(tn_frame_memory* memory);
-/** NULL, and nothing changes, when out of memory. */
+/** NULL, and nothing changes, when out of memory. Checked builds report a write outside a block when its memory is used
+ *  again, by tn_frame_memory_trim and by tn_frame_memory_destroy. */
 TN_API void* tn_frame_memory_allocate(tn_frame_memory* memory, size_t bytes, size_t alignment);
 /** Returns memory that no frame uses to the source. No other thread may allocate during the call. Returns the bytes. */
 TN_API size_t tn_frame_memory_trim(tn_frame_memory* memory);

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <set>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -204,6 +205,25 @@ TEST_F(options_environment, a_misspelt_name_is_named_with_the_nearest_option) {
                 "^tenure: TENURE_TEMP_BUGDET is not an option and was ignored. Did you mean TENURE_TEMP_BUDGET[?]");
     EXPECT_EXIT(read_with("TENURE_TEMP_JOBFRAMES"), testing::ExitedWithCode(0),
                 "Did you mean TENURE_TEMP_JOB_FRAMES[?]");
+}
+
+TEST_F(options_environment, a_name_in_other_letters_or_with_missing_words_is_named_with_its_option) {
+    const auto read_with = [](const char* name) {
+        ::setenv(name, "1", 1);
+        static_cast<void>(tenure::option_value(option::temp_budget_bytes));
+        std::_Exit(0);
+    };
+    for (const auto& [name, meant] :
+         {std::pair{"TENURE_temp_budget", "TENURE_TEMP_BUDGET"}, std::pair{"TENURE_Temp_Bugdet", "TENURE_TEMP_BUDGET"},
+          std::pair{"TENURE_HEAP_GUARD", "TENURE_HEAP_GUARD_SAMPLE"},
+          std::pair{"TENURE_heap_purge", "TENURE_HEAP_PURGE_DELAY_MS"},
+          std::pair{"TENURE_BUDGET", "TENURE_TEMP_BUDGET"}})
+        EXPECT_EXIT(read_with(name), testing::ExitedWithCode(0),
+                    std::string{"^tenure: "} + name + " is not an option and was ignored. Did you mean " + meant +
+                        "[?] `tenure options` lists all.\n$");
+    for (const char* const unclear : {"TENURE_HEAP", "TENURE_temp"})
+        EXPECT_EXIT(read_with(unclear), testing::ExitedWithCode(0),
+                    std::string{"^tenure: "} + unclear + " is not an option and was ignored. `tenure options` lists");
 }
 
 TEST_F(options_environment, an_unknown_name_is_named_and_those_of_others_are_not) {

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,9 +16,11 @@
 
 #include <tenure/base/config.hpp>
 #include <tenure/base/options.hpp>
+#include <tenure/base/tag.hpp>
 #include <tenure/tenure.h>
 
 #include "support/own_path.hpp"
+#include "support/process.hpp"
 #include "support/reports.hpp"
 
 namespace {
@@ -160,6 +163,92 @@ TEST(capi_refusals, a_number_that_is_no_tag_is_none) {
         EXPECT_EQ(tn_tag_begin(0), 0u) << none;
     }
     tn_tag_end(before);
+}
+
+TEST(capi_refusals, tag_scopes_that_end_out_of_order_are_reported_once) {
+    if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+    const std::uint32_t outer_tag = tn_tag_named("out of order in C, outer", 24);
+    const std::uint32_t inner_tag = tn_tag_named("out of order in C, inner", 24);
+    const support::heard_reports heard;
+    const auto in_order = [&] {
+        const std::uint32_t outer = tn_tag_begin(outer_tag);
+        const std::uint32_t inner = tn_tag_begin(inner_tag);
+        tn_tag_end(inner);
+        EXPECT_EQ(tenure::current_tag().id(), outer_tag);
+        tn_tag_end(outer);
+    };
+    in_order();
+    EXPECT_EQ(heard.count(), 0u) << heard.last();
+    const std::uint32_t outer = tn_tag_begin(outer_tag);
+    const std::uint32_t inner = tn_tag_begin(inner_tag);
+    tn_tag_end(outer);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+    EXPECT_NE(heard.last().find("tn_tag_end ended a scope before the scopes inside it"), std::string::npos)
+        << heard.last();
+    EXPECT_EQ(tenure::current_tag().id(), outer);
+    tn_tag_end(inner);
+    EXPECT_EQ(heard.count(), 1u) << heard.last();
+    EXPECT_EQ(tenure::current_tag().id(), outer) << "a scope that has ended sets no tag";
+    in_order();
+    EXPECT_EQ(heard.count(), 1u) << heard.last();
+}
+
+TEST(capi_refusals, a_tag_scope_of_another_thread_or_of_none_is_not_ended) {
+    if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+    const std::uint32_t tag = tn_tag_named("of another thread in C", 22);
+    const support::heard_reports heard;
+    std::uint32_t before = tn_tag_begin(tag);
+    support::on_fresh_thread([&] { tn_tag_end(before); });
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+    EXPECT_NE(heard.last().find("tn_tag_end was called with before = 0, which no open scope of this thread began with"),
+              std::string::npos)
+        << heard.last();
+    tn_tag_end(before);
+    EXPECT_EQ(heard.count(), 1u) << heard.last();
+    tn_tag_end(tag);
+    EXPECT_EQ(heard.count(), 2u);
+    EXPECT_EQ(tenure::current_tag().id(), 0u);
+}
+
+TEST(capi_refusals, tag_scopes_of_c_and_of_cpp_are_counted_together) {
+    if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+    const std::uint32_t tag = tn_tag_named("in both languages", 17);
+    const support::heard_reports heard;
+    {
+        const tenure::tag_scope around("around C");
+        const std::uint32_t before = tn_tag_begin(tag);
+        { const tenure::tag_scope inside("inside C"); }
+        tn_tag_end(before);
+    }
+    EXPECT_EQ(heard.count(), 0u) << heard.last();
+    std::uint32_t before = tn_tag_begin(tag);
+    auto inside = std::make_unique<tenure::tag_scope>("inside C");
+    tn_tag_end(before);
+    EXPECT_EQ(heard.count(), 1u);
+    inside.reset();
+    EXPECT_EQ(heard.count(), 1u) << heard.last();
+    auto around = std::make_unique<tenure::tag_scope>("around C");
+    before = tn_tag_begin(tag);
+    around.reset();
+    EXPECT_EQ(heard.count(), 2u);
+    tn_tag_end(before);
+    EXPECT_EQ(heard.count(), 2u) << heard.last();
+    EXPECT_EQ(tenure::current_tag().id(), 0u);
+}
+
+TEST(capi_refusals, of_many_open_tag_scopes_the_outer_ones_may_end_in_any_order) {
+    const std::uint32_t tag = tn_tag_named("many scopes in C", 16);
+    const support::heard_reports heard;
+    std::vector<std::uint32_t> open;
+    for (int count = 0; count < 100; ++count) open.push_back(tn_tag_begin(count % 3 == 0 ? 0 : tag));
+    while (!open.empty()) {
+        tn_tag_end(open.back());
+        open.pop_back();
+    }
+    const tenure::tag_scope around("many scopes in C, around");
+    tn_tag_end(tn_tag_begin(tag));
+    EXPECT_EQ(heard.count(), 0u) << heard.last();
+    EXPECT_EQ(tenure::current_tag().name(), "many scopes in C, around");
 }
 
 TEST(capi_refusals, a_free_with_a_lifetime_that_is_none_is_reported) {

@@ -77,7 +77,10 @@ const refused_call calls[] = {
      "tn_frame_memory_create was called with frames = 9. Memory lives for 1 to 8 frames."},
     {"tn_temp_stack_allocate", [] { ignore(tn_temp_stack_allocate(TN_TEMP_FIRST, 1, 24)); },
      "tn_temp_stack_allocate was asked for a block with an alignment of 24."},
-    {"tn_tag_begin", [] { ignore(tn_tag_begin(4000)); }, "tn_tag_begin or tn_tag_end was called with tag = 4000."},
+    {"tn_tag_begin", [] { ignore(tn_tag_begin(4000)); }, "tn_tag_begin was called with tag = 4000, which no tag has."},
+    {"tn_tag_end", [] { tn_tag_end(4000); },
+     "tn_tag_end was called with before = 4000, which no tag has. Pass what the tn_tag_begin of this scope returned: "
+     "tn_tag before = tn_tag_begin(tag); ... tn_tag_end(before)."},
     {"tn_affinity_ready_made", [] { ignore(tn_affinity_ready_made(9)); },
      "tn_affinity_ready_made was called with which = 9."},
     {"half_a_source",

@@ -4,6 +4,7 @@
 #include <tenure/lifetime/frame_memory.hpp>
 
 #include <cstring>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -91,7 +92,8 @@ TEST(frame_memory, a_source_that_fails_is_a_refusal_and_later_requests_succeed) 
 }
 
 TEST(frame_memory, a_refusal_at_the_nth_request_changes_nothing) {
-    constexpr std::size_t blocks_per_chunk = 4, rest = 4096 - 64 - blocks_per_chunk * 912;
+    constexpr std::size_t guards = frame_memory::guard_bytes;
+    constexpr std::size_t blocks_per_chunk = 4, rest = 4096 - 64 - blocks_per_chunk * (912 + guards);
     for (std::size_t allowed = 0; allowed < 6; ++allowed) {
         tenure::failing_source source(tenure::page_source::process(), allowed);
         frame_memory memory(2, source, 4096);
@@ -115,7 +117,7 @@ TEST(frame_memory, a_refusal_at_the_nth_request_changes_nothing) {
             ASSERT_EQ(ledger.add(block, 16, 16), "");
             ++small;
         }
-        EXPECT_EQ(small, allowed == 0 ? 0 : rest / 16) << "the rest of the chunk is still there";
+        EXPECT_EQ(small, allowed == 0 ? 0 : rest / (16 + guards)) << "the rest of the chunk is still there";
         EXPECT_EQ(ledger.check_all(), "");
     }
 }
@@ -126,8 +128,99 @@ TEST(frame_memory, a_large_alignment_leaves_the_chunk_to_others) {
     void* const aligned = memory.allocate(16, 128 * 1024);
     EXPECT_TRUE(tenure::is_aligned(aligned, 128 * 1024));
     EXPECT_TRUE(memory.owns(aligned));
-    EXPECT_EQ(memory.allocate(16), first + 16);
+    EXPECT_EQ(memory.allocate(16), first + 16 + frame_memory::guard_bytes);
     EXPECT_TRUE(tenure::is_aligned(memory.allocate(16, 4096), 4096));
+}
+
+class frame_memory_overruns : public testing::Test {
+protected:
+    void SetUp() override {
+        GTEST_FLAG_SET(death_test_style, "threadsafe");
+        if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+        if (support::under_address_sanitizer()) GTEST_SKIP() << "it stops at the write";
+    }
+    static void write(void* to, int byte, std::size_t count) {
+        TENURE_OPAQUE(to);
+        std::memset(to, byte, count);
+    }
+    static std::string name_of(const void* block) {
+        tenure::report_text text;
+        text.address(block);
+        return std::string(text.view());
+    }
+    static void expect_one(const support::heard_reports& heard, const std::string& words) {
+        EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+        EXPECT_NE(heard.last().find(words), std::string::npos) << heard.last();
+    }
+};
+
+TEST_F(frame_memory_overruns, an_overrun_block_is_named_when_its_memory_is_used_again) {
+    frame_memory memory(2);
+    const support::heard_reports heard;
+    static_cast<void>(memory.allocate(40));
+    void* const block = memory.allocate(100);
+    static_cast<void>(memory.allocate(40, 64));
+    write(block, 2, 101);
+    for (int frame = 0; frame < 2; ++frame) {
+        EXPECT_EQ(heard.count(), 0u) << heard.last();
+        next_frame();
+    }
+    static_cast<void>(memory.allocate(1));
+    expect_one(heard, "a frame_memory block of 100 bytes was overrun: " + name_of(block) +
+                          ". Behind its end, byte 100 was overwritten.");
+    next_frame();
+    next_frame();
+    static_cast<void>(memory.allocate(1));
+    EXPECT_EQ(heard.count(), 1u) << heard.last();
+}
+
+TEST_F(frame_memory_overruns, a_write_in_front_of_a_block_is_reported) {
+    frame_memory memory(1);
+    const support::heard_reports heard;
+    static_cast<void>(memory.allocate(40));
+    void* const block = memory.allocate(100);
+    write(static_cast<char*>(block) - 4, 2, 4);
+    next_frame();
+    EXPECT_GT(memory.trim(), 0u);
+    expect_one(heard, "memory in front of a frame_memory block was overwritten: " + name_of(block));
+}
+
+TEST_F(frame_memory_overruns, the_end_of_the_memory_names_an_overrun_block_of_any_size) {
+    for (const std::size_t bytes : {0u, 1u, 16u, 1000u, 500'000u}) {
+        for (const std::size_t alignment : {1u, 16u, 64u, 4096u}) {
+            const support::heard_reports heard;
+            {
+                frame_memory memory(3);
+                static_cast<void>(memory.allocate(40));
+                void* const block = memory.allocate(bytes, alignment);
+                write(block, 1, bytes);
+                write(static_cast<char*>(block) + bytes + (bytes == 0), 2, 1);
+            }
+            expect_one(heard, "a frame_memory block of " + std::to_string(bytes + (bytes == 0)) + " bytes was overrun");
+        }
+    }
+}
+
+TEST_F(frame_memory_overruns, whole_blocks_may_be_written) {
+    const support::heard_reports heard;
+    {
+        frame_memory memory(2, tenure::page_source::process(), 4096);
+        for (int frame = 0; frame < 6; ++frame) {
+            for (std::size_t bytes = 1; bytes < 3000; bytes += 7)
+                write(memory.allocate(bytes, std::size_t{1} << bytes % 9), frame, bytes);
+            next_frame();
+        }
+    }
+    EXPECT_EQ(heard.count(), 0u) << heard.last();
+}
+
+TEST(frame_memory_under_sanitizer, the_write_itself_is_reported) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    if (!support::under_address_sanitizer() || !tenure::checks::caller) GTEST_SKIP() << "not in this build";
+    frame_memory memory;
+    auto* const block = static_cast<volatile char*>(memory.allocate(100));
+    EXPECT_DEATH(block[100] = 1, "use-after-poison");
+    EXPECT_DEATH(block[-4] = 1, "use-after-poison");
 }
 
 TEST(frame_memory, trim_returns_what_no_frame_uses) {

@@ -6,9 +6,13 @@
 #include <cstring>
 #include <memory>
 #include <new>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include <gtest/gtest.h>
 
+#include <tenure/adapt/stl_allocator.hpp>
 #include <tenure/lifetime/scratch.hpp>
 
 #include "lifetime/fixture.hpp"
@@ -206,6 +210,102 @@ TEST(temp_state, two_threads_in_one_state_are_reported) {
         EXPECT_EQ(heard.count(tenure::report_kind::misuse), 3u);
         EXPECT_EQ(temp_state::current(), nullptr);
     }
+}
+
+class temp_state_mistakes : public testing::Test {
+protected:
+    void SetUp() override {
+        if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+        if (tenure::passthrough_enabled(tenure::part::temp)) GTEST_SKIP() << "malloc serves";
+    }
+    static void expect_one(const support::heard_reports& heard, std::string_view words) {
+        EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+        EXPECT_NE(heard.last().find(words), std::string::npos) << heard.last();
+        EXPECT_EQ(heard.last().find("another thread"), std::string::npos) << heard.last();
+    }
+};
+
+TEST_F(temp_state_mistakes, a_scope_that_ends_in_another_state_is_reported_as_that) {
+    with_budget(64 * 1024, [] {
+        temp_state one;
+        temp_state two;
+        open_scope scope;
+        scope.begin();
+        {
+            const temp_state_scope uses(one);
+            const support::heard_reports heard;
+            scope.end();
+            expect_one(heard, "a temp_scope ended while another temp_state than its own is current. It began in the "
+                              "thread's own Temp, and a temp_state is the current one. Switch back");
+        }
+        scope.end();
+        {
+            const temp_state_scope uses(one);
+            scope.begin();
+        }
+        {
+            const support::heard_reports heard;
+            scope.end();
+            expect_one(heard, "It began in a temp_state, and the thread's own Temp is the current one.");
+        }
+        {
+            const temp_state_scope uses(two);
+            const support::heard_reports heard;
+            scope.end();
+            expect_one(heard, "It began in a temp_state, and another temp_state is the current one.");
+        }
+        on_fresh_thread([&] {
+            const support::heard_reports heard;
+            scope.end();
+            expect_one(heard, "It began in a temp_state, and the thread's own Temp is the current one.");
+        });
+        const temp_state_scope uses(one);
+        scope.end();
+        EXPECT_TRUE(temp::valid());
+    });
+}
+
+TEST_F(temp_state_mistakes, a_container_that_grows_in_another_state_is_reported_as_that) {
+    with_budget(64 * 1024, [] {
+        temp_state job;
+        static_cast<void>(temp::allocate(1)); // a thread that has not used Temp has no stack to remember
+        std::vector<int, tenure::stl_allocator<int, temp>> numbers;
+        numbers.push_back(1);
+        {
+            const temp_state_scope uses(job);
+            const support::heard_reports heard;
+            numbers.resize(100);
+            expect_one(heard,
+                       "a container over Temp freed memory while another temp_state than its own is current: 0x");
+            expect_one(heard, "It was made in the thread's own Temp, and a temp_state is the current one. ");
+        }
+        const support::heard_reports heard;
+        numbers = {};
+        numbers.shrink_to_fit();
+        EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+        EXPECT_NE(heard.last().find("A block of a temp_state is freed while that state is current."), std::string::npos)
+            << heard.last();
+    });
+}
+
+TEST_F(temp_state_mistakes, a_free_of_the_threads_own_block_inside_a_state_is_reported_as_that) {
+    with_budget(64 * 1024, [] {
+        temp_state job;
+        void* const first = temp::allocate(100);
+        void* const second = tenure::temp_stack::second().allocate(100);
+        {
+            const temp_state_scope uses(job);
+            for (void* const block : {first, second}) {
+                const support::heard_reports heard;
+                temp::deallocate(block, 100);
+                expect_one(heard, "a block of the thread's own Temp was freed while a temp_state is current: 0x");
+            }
+        }
+        const support::heard_reports heard;
+        temp::deallocate(first, 100);
+        tenure::temp_stack::second().deallocate(second, 100);
+        EXPECT_EQ(heard.count(), 0u) << heard.last();
+    });
 }
 
 }

@@ -125,6 +125,39 @@ TEST_F(handle_pool_overrun_death, an_overrun_object_of_c_is_named) {
     tn_handle_pool_destroy(pool);
 }
 
+TEST_F(handle_pool_overrun_death, the_guard_begins_at_the_size_that_c_asked_for) {
+    std::size_t reports = 0;
+    for (const std::size_t bytes : {1u, 20u, 24u, 31u, 1000u}) {
+        tn_handle_pool* const pool = tn_handle_pool_create(bytes, 0, 10);
+        void* first = nullptr;
+        void* second = nullptr;
+        const tn_pool_handle handles[] = {tn_handle_pool_allocate(pool, &first),
+                                          tn_handle_pool_allocate(pool, &second)};
+        EXPECT_TRUE(tenure::is_aligned(first, 16) && tenure::is_aligned(second, 16));
+        write(first, 1, bytes);
+        write(second, 1, bytes);
+        EXPECT_EQ(tn_handle_pool_deallocate(pool, handles[1]), TN_OK);
+        EXPECT_EQ(heard_.count(), reports) << heard_.last();
+        write(first, 2, bytes + 1);
+        EXPECT_EQ(tn_handle_pool_deallocate(pool, handles[0]), TN_OK);
+        EXPECT_EQ(heard_.count(), ++reports);
+        EXPECT_NE(heard_.last().find(". Behind its end, byte " + std::to_string(bytes) + " was overwritten."),
+                  std::string::npos)
+            << heard_.last();
+        tn_handle_pool_destroy(pool);
+    }
+}
+
+TEST_F(handle_pool_overrun_death, a_pool_of_c_has_its_guard_at_the_size_that_was_asked_for) {
+    tn_pool* const pool = tn_pool_create(24, 0, nullptr);
+    void* const block = tn_pool_allocate(pool);
+    write(block, 2, 25);
+    tn_pool_deallocate(pool, block);
+    expect_one_report("a pool block was overrun: memory past its end was overwritten: " + name_of(block));
+    write(static_cast<char*>(block) + 24, 0xFB, 1); // as it was
+    tn_pool_destroy(pool);
+}
+
 class stable_vector_overrun_death : public testing::Test {
 protected:
     void SetUp() override {

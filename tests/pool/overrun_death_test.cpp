@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tenure/engine/tail_guard.hpp>
 #include <tenure/pool/block_pool.hpp>
 #include <tenure/pool/shared_block_pool.hpp>
 
@@ -106,10 +107,33 @@ TYPED_TEST(pool_overrun_death, a_block_that_is_never_freed_is_named_by_the_end_o
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
 }
 
+TYPED_TEST(pool_overrun_death, the_guard_begins_at_the_size_that_was_asked_for) {
+    for (const std::size_t bytes : {1u, 20u, 24u, 31u, 33u, 1000u}) {
+        for (const std::size_t alignment : {1u, 16u, 64u}) {
+            TypeParam pool(bytes, alignment);
+            char* const before = static_cast<char*>(pool.allocate());
+            char* const block = static_cast<char*>(pool.allocate());
+            write(before, 1, bytes);
+            write(block, 1, bytes);
+            const support::heard_reports heard;
+            write(block + bytes, 2, 1);
+            pool.deallocate(block);
+            EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u) << bytes << " " << alignment;
+            EXPECT_NE(heard.last().find("was overrun: memory past its end was overwritten: " + name_of(block)),
+                      std::string::npos)
+                << heard.last();
+            block[bytes] = static_cast<char>(tenure::detail::tail_guard_fill);
+            pool.deallocate(before);
+            pool.deallocate(block);
+            EXPECT_EQ(heard.count(), 1u) << heard.last();
+        }
+    }
+}
+
 TYPED_TEST(pool_overrun_death, whole_blocks_may_be_written_also_after_trims) {
     const support::heard_reports heard;
-    for (const std::size_t bytes : {1u, 8u, 40u, 100u, 5000u}) {
-        TypeParam pool(bytes, 1);
+    for (const std::size_t bytes : {1u, 8u, 20u, 40u, 100u, 5000u}) {
+        TypeParam pool(bytes, bytes == 20 ? 16 : 1);
         for (int round = 0; round < 4; ++round) {
             std::vector<void*> held;
             for (int count = 0; count < 300; ++count) {
@@ -137,6 +161,14 @@ TEST(pool_overrun_under_sanitizer, the_write_itself_is_reported) {
     EXPECT_DEATH(block[100] = 1, "use-after-poison");
     EXPECT_DEATH(block[-4] = 1, "use-after-poison");
     pool.deallocate(const_cast<char*>(block));
+    tenure::block_pool odd(20, 16); // AddressSanitizer knows units of 8 bytes, of which a first part is accessible
+    auto* const first = static_cast<volatile char*>(odd.allocate());
+    first[19] = 1;
+    EXPECT_DEATH(first[20] = 1, "use-after-poison");
+    EXPECT_DEATH(first[32 + 16] = 1, "use-after-poison") << "a block that was never allocated";
+    EXPECT_DEATH(first[48 + 18] = 1, "use-after-poison");
+    odd.deallocate(const_cast<char*>(first));
+    EXPECT_DEATH(first[18] = 1, "use-after-poison");
 }
 
 }

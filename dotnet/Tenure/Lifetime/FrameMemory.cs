@@ -17,7 +17,8 @@ namespace Tenure;
 /// no other thread allocates. <b>When full</b> requests another chunk; throws <see cref="OutOfMemoryException"/> if that
 /// fails, and changes nothing.</para>
 /// <para>A block is valid until <see cref="Native.NextFrame"/> has been called as often as the constructor says. Use of
-/// a span after that is not detected: the memory belongs to a later frame.</para>
+/// a span after that is not detected: the memory belongs to a later frame. The native library built with checks reports a
+/// write outside a block when the memory is used again, and at the end of the memory.</para>
 /// </remarks>
 public sealed unsafe class FrameMemory : IDisposable
 {

@@ -223,7 +223,11 @@ void say_what_is_valid(report_text& message, const option_info& info) noexcept {
     message.text(info.help);
 }
 
-/// The number of letters to insert, delete or replace to get from one name to the other.
+constexpr char upper(char letter) noexcept {
+    return letter >= 'a' && letter <= 'z' ? static_cast<char>(letter - 'a' + 'A') : letter;
+}
+
+/// The number of letters to insert, delete or replace to get from one name to the other. Case does not count.
 std::size_t edit_distance(std::string_view from, std::string_view to) noexcept {
     constexpr std::size_t max_letters = 63;
     if (from.size() > max_letters || to.size() > max_letters) return max_letters;
@@ -232,7 +236,7 @@ std::size_t edit_distance(std::string_view from, std::string_view to) noexcept {
     for (std::size_t line = 1; line <= from.size(); ++line) {
         std::size_t diagonal = std::exchange(row[0], line);
         for (std::size_t column = 1; column <= to.size(); ++column) {
-            const std::size_t replaced = diagonal + (from[line - 1] != to[column - 1] ? 1 : 0);
+            const std::size_t replaced = diagonal + (upper(from[line - 1]) != upper(to[column - 1]) ? 1 : 0);
             diagonal = row[column];
             row[column] = std::min({replaced, row[column - 1] + 1, diagonal + 1});
         }
@@ -265,19 +269,44 @@ bool is_of_others(std::string_view name) noexcept {
     return std::ranges::any_of(families, begins) || std::ranges::find(names, name) != std::end(names);
 }
 
-/// Reports a variable that is no option, with the option that is nearly named like it if there is one.
-void report_if_unknown(std::string_view name) noexcept {
+/// The option that is named like a variable but for up to three letters; nullptr if none is.
+const option_info* nearest_option(std::string_view name) noexcept {
     constexpr std::size_t max_wrong_letters = 3;
     const option_info* nearest = nullptr;
     std::size_t least = max_wrong_letters + 1;
     for (const option_info& each : table) {
         const std::size_t distance = edit_distance(name, each.environment);
-        if (distance == 0) return;
         if (distance >= least) continue;
         least = distance;
         nearest = &each;
     }
+    return nearest;
+}
+
+/// The first option whose name begins with the variable's and more words: HEAP_GUARD_SAMPLE for HEAP_GUARD. One word
+/// alone (HEAP) says too little. A name that lacks its first words is found, too: JOB_LIMIT.
+const option_info* longer_option(std::string_view name) noexcept {
+    const std::string_view words = name.substr(environment_prefix.size());
+    const bool has_several = words.find('_') != std::string_view::npos;
+    const auto is_longer = [&](const option_info& each) {
+        const std::string_view whole = each.environment.substr(environment_prefix.size());
+        if (whole.size() <= words.size() + 1 || words.empty()) return false;
+        const std::size_t rest = whole.size() - words.size();
+        const bool begins =
+            has_several && whole[words.size()] == '_' && edit_distance(whole.substr(0, words.size()), words) == 0;
+        return begins || (whole[rest - 1] == '_' && edit_distance(whole.substr(rest), words) == 0);
+    };
+    const auto* const found = std::ranges::find_if(table, is_longer);
+    return found != table.end() ? found : nullptr;
+}
+
+/// Reports a variable that is no option, with the option that is nearly named like it if there is one.
+void report_if_unknown(std::string_view name) noexcept {
+    const auto is_this = [name](const option_info& each) { return each.environment == name; };
+    if (std::ranges::any_of(table, is_this)) return;
+    const option_info* nearest = nearest_option(name);
     if (nearest == nullptr && is_of_others(name)) return;
+    if (nearest == nullptr) nearest = longer_option(name);
     report_text message;
     message.text(name).text(" is not an option and was ignored. ");
     if (nearest != nullptr) message.text("Did you mean ").text(nearest->environment).text("? ");

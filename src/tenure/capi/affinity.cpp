@@ -10,6 +10,7 @@
 #include <tenure/affinity/affinities.hpp>
 #include <tenure/affinity/affinity_group.hpp>
 #include <tenure/capi/detail/callback_source.hpp>
+#include <tenure/capi/detail/owner_life.hpp>
 #include <tenure/platform/fork_handler.hpp>
 
 using namespace tenure;
@@ -24,6 +25,8 @@ struct tn_affinity_group {
     sharing threads;
     capi::callback_source sources[2]{capi::callback_source(nullptr), capi::callback_source(nullptr)};
     std::size_t current = 0;
+    [[no_unique_address]] capi::owner_life life;
+    static constexpr std::string_view type_name = "tn_affinity_group";
 };
 
 namespace {
@@ -113,7 +116,7 @@ void tn_affinity_destroy(tn_affinity_group* group) {
     if (is_ready_made(group))
         return report_misuse("a ready-made affinity group cannot be destroyed", group,
                              "It lives as long as the process. Call tn_affinity_clear to free its objects.");
-    destroy(static_cast<owned_group*>(group));
+    capi::destroy_live(static_cast<owned_group*>(group), __func__);
 }
 
 tn_affinity_group* tn_affinity_ready_made(tn_ready_made which) {
@@ -130,6 +133,7 @@ tn_affinity_group* tn_affinity_ready_made(tn_ready_made which) {
 }
 
 tn_status tn_affinity_configure(tn_affinity_group* group, const tn_affinity_options* options) {
+    if (!capi::is_live(group, __func__)) return TN_INVALID_ARGUMENT;
     if (!capi::is_sized(options)) return TN_INVALID_ARGUMENT;
     const tn_affinity_options known = capi::asked(options);
     if (!is_possible(known, group->threads)) return TN_INVALID_ARGUMENT;
@@ -142,23 +146,36 @@ tn_status tn_affinity_configure(tn_affinity_group* group, const tn_affinity_opti
 }
 
 std::uint32_t tn_affinity_sizes_required(const tn_affinity_group* group) {
+    if (!capi::is_live(group, __func__)) return 0;
     return group->value.sizes() == size_on_free::required ? 1 : 0;
 }
 
 void* tn_affinity_allocate(tn_affinity_group* group, std::size_t bytes, std::size_t alignment) {
+    if (!capi::is_live(group, __func__)) return nullptr;
     return alignment == 0 ? group->value.allocate(bytes) : group->value.allocate(bytes, alignment);
 }
 
-void tn_affinity_deallocate(tn_affinity_group* group, void* object) { group->value.deallocate(object); }
+void tn_affinity_deallocate(tn_affinity_group* group, void* object) {
+    if (!capi::is_live(group, __func__)) return;
+    group->value.deallocate(object);
+}
 
 void tn_affinity_deallocate_sized(tn_affinity_group* group, void* object, std::size_t bytes, std::size_t alignment) {
+    if (!capi::is_live(group, __func__)) return;
     alignment == 0 ? group->value.deallocate(object, bytes) : group->value.deallocate(object, bytes, alignment);
 }
 
-void tn_affinity_clear(tn_affinity_group* group) { group->value.clear(); }
+void tn_affinity_clear(tn_affinity_group* group) {
+    if (!capi::is_live(group, __func__)) return;
+    group->value.clear();
+}
 
-std::size_t tn_affinity_trim(tn_affinity_group* group) { return group->value.trim(); }
+std::size_t tn_affinity_trim(tn_affinity_group* group) {
+    if (!capi::is_live(group, __func__)) return 0;
+    return group->value.trim();
+}
 
 void tn_affinity_get_stats(const tn_affinity_group* group, tn_allocator_stats* stats) {
+    if (!capi::is_live(group, __func__)) return;
     capi::answer(stats, capi::figures(group->value.stats()));
 }

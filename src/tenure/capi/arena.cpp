@@ -7,6 +7,7 @@
 
 #include <tenure/arena/arena.hpp>
 #include <tenure/capi/detail/callback_source.hpp>
+#include <tenure/capi/detail/owner_life.hpp>
 
 using namespace tenure;
 
@@ -32,6 +33,8 @@ struct whole_arena : shown_in_front<checks::caller> {
 
     arena value;
     alignas(capi::callback_source) unsigned char source_memory[sizeof(capi::callback_source)];
+    [[no_unique_address]] capi::owner_life life;
+    static constexpr std::string_view type_name = "tn_arena";
 };
 
 [[nodiscard]] whole_arena* whole(tn_arena* of) noexcept { return static_cast<whole_arena*>(static_cast<void*>(of)); }
@@ -53,35 +56,44 @@ tn_arena* tn_arena_create(std::size_t first_chunk_bytes, const tn_block_source* 
     return static_cast<tn_arena*>(static_cast<void*>(made));
 }
 
-void tn_arena_destroy(tn_arena* arena) {
-    if (arena != nullptr) destroy(whole(arena));
-}
+void tn_arena_destroy(tn_arena* arena) { capi::destroy_live(whole(arena), __func__); }
 
 void* tn_arena_allocate(tn_arena* arena, std::size_t bytes, std::size_t alignment) {
+    if (!capi::is_live(whole(arena), __func__)) return nullptr;
     const std::size_t aligned_to = capi::alignment_of(alignment);
     return capi::is_alignment("tn_arena_allocate", aligned_to) ? whole(arena)->value.allocate(bytes, aligned_to)
                                                                : nullptr;
 }
 
 void tn_arena_deallocate(tn_arena* arena, void* block, std::size_t bytes) {
+    if (!capi::is_live(whole(arena), __func__)) return;
     if (block != nullptr) whole(arena)->value.deallocate(block, bytes);
 }
 
 void tn_arena_mark(const tn_arena* arena, tn_arena_marker* marker) {
+    if (!capi::is_live(whole(arena), __func__)) return;
     const arena::marker here = whole(arena)->value.mark();
     std::memcpy(marker, &here, sizeof here);
 }
 
 void tn_arena_rewind(tn_arena* arena, const tn_arena_marker* marker) {
+    if (!capi::is_live(whole(arena), __func__)) return;
     arena::marker to;
     std::memcpy(static_cast<void*>(&to), marker, sizeof to);
     whole(arena)->value.rewind(to);
 }
 
-void tn_arena_clear(tn_arena* arena) { whole(arena)->value.clear(); }
+void tn_arena_clear(tn_arena* arena) {
+    if (!capi::is_live(whole(arena), __func__)) return;
+    whole(arena)->value.clear();
+}
 
-std::size_t tn_arena_trim(tn_arena* arena) { return whole(arena)->value.trim(); }
+std::size_t tn_arena_trim(tn_arena* arena) {
+    if (!capi::is_live(whole(arena), __func__)) return 0;
+    return whole(arena)->value.trim();
+}
 
 void tn_arena_get_stats(const tn_arena* arena, tn_allocator_stats* stats) {
+    if (!capi::is_live(whole(arena), __func__)) return;
     capi::answer(stats, capi::figures(whole(arena)->value.stats()));
 }

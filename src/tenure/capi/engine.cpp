@@ -13,6 +13,7 @@
 #include <tenure/base/hooks.hpp>
 #include <tenure/base/tag.hpp>
 #include <tenure/capi/detail/callback_source.hpp>
+#include <tenure/capi/detail/owner_life.hpp>
 #include <tenure/heap/budget.hpp>
 #include <tenure/lifetime/frame_memory.hpp>
 #include <tenure/lifetime/scratch.hpp>
@@ -26,11 +27,15 @@ struct tn_handle_pool {
     tn_handle_pool(std::size_t bytes, std::size_t alignment, std::size_t max_count) noexcept
         : slots(bytes, alignment, max_count) {}
     detail::handle_slots slots;
+    [[no_unique_address]] capi::owner_life life;
+    static constexpr std::string_view type_name = "tn_handle_pool";
 };
 
 struct tn_temp_state {
     explicit tn_temp_state(std::size_t budget_bytes) noexcept : value(budget_bytes) {}
     temp_state value;
+    [[no_unique_address]] capi::owner_life life;
+    static constexpr std::string_view type_name = "tn_temp_state";
 };
 
 struct tn_frame_memory {
@@ -38,6 +43,8 @@ struct tn_frame_memory {
         : source(functions), value(frames, source.or_pages()) {}
     capi::callback_source source;
     frame_memory value;
+    [[no_unique_address]] capi::owner_life life;
+    static constexpr std::string_view type_name = "tn_frame_memory";
 };
 
 namespace {
@@ -52,7 +59,7 @@ static_assert(sizeof(scratch_scope) <= sizeof(tn_scratch_scope) && alignof(scrat
     return *std::launder(static_cast<scratch_scope*>(static_cast<void*>(scope)));
 }
 
-/// The structure of C around a state, which is its only member.
+/// The structure of C around a state, which is its first member.
 [[nodiscard]] tn_temp_state* whole_state(temp_state* state) noexcept {
     return static_cast<tn_temp_state*>(static_cast<void*>(state));
 }
@@ -122,9 +129,10 @@ tn_temp_stack tn_scratch_begin(tn_scratch_scope* scope, tn_temp_stack results) {
 void tn_scratch_end(tn_scratch_scope* scope) { opened(scope).~scratch_scope(); }
 
 tn_temp_state* tn_temp_state_create(std::size_t budget_bytes) { return make<tn_temp_state>(budget_bytes); }
-void tn_temp_state_destroy(tn_temp_state* state) { destroy(state); }
+void tn_temp_state_destroy(tn_temp_state* state) { capi::destroy_live(state, __func__); }
 
 tn_status tn_temp_state_switch(tn_temp_state* next, tn_temp_state** before) {
+    if (next != nullptr && !capi::is_live(next, __func__)) return TN_INVALID_ARGUMENT;
     temp_state* const wanted = next != nullptr ? &next->value : nullptr;
     temp_state* const former = temp_state::switch_to(wanted);
     if (before != nullptr) *before = whole_state(former);
@@ -140,11 +148,12 @@ tn_handle_pool* tn_handle_pool_create(std::size_t bytes, std::size_t alignment, 
     if (!capi::is_block_of_pool(call, bytes, aligned_to)) return nullptr;
     const bool is_count = max_count != 0 && max_count <= detail::handle_slots::max_slots;
     if (!capi::is_allowed(is_count, call, "max_count", max_count, "A pool has 1 to 2^32 objects.")) return nullptr;
-    return make<tn_handle_pool>(align_up(bytes, aligned_to), aligned_to, max_count);
+    return make<tn_handle_pool>(bytes, aligned_to, max_count);
 }
-void tn_handle_pool_destroy(tn_handle_pool* pool) { destroy(pool); }
+void tn_handle_pool_destroy(tn_handle_pool* pool) { capi::destroy_live(pool, __func__); }
 
 tn_pool_handle tn_handle_pool_allocate(tn_handle_pool* pool, void** object) {
+    if (!capi::is_live(pool, __func__)) return 0;
     const detail::sole_call call = pool->slots.begin_call();
     if (!call) return 0;
     const std::size_t index = pool->slots.take();
@@ -155,6 +164,7 @@ tn_pool_handle tn_handle_pool_allocate(tn_handle_pool* pool, void** object) {
 }
 
 tn_status tn_handle_pool_deallocate(tn_handle_pool* pool, tn_pool_handle handle) {
+    if (!capi::is_live(pool, __func__)) return TN_INVALID_ARGUMENT;
     const slot_name which = name_of(handle);
     const detail::sole_call call = pool->slots.begin_call();
     if (!call || !pool->slots.is_live(which.index, which.generation)) return TN_STALE_HANDLE;
@@ -163,11 +173,13 @@ tn_status tn_handle_pool_deallocate(tn_handle_pool* pool, tn_pool_handle handle)
 }
 
 void* tn_handle_pool_get(const tn_handle_pool* pool, tn_pool_handle handle) {
+    if (!capi::is_live(pool, __func__)) return nullptr;
     const slot_name which = name_of(handle);
     return pool->slots.is_live(which.index, which.generation) ? object_at(pool->slots, which.index) : nullptr;
 }
 
 void* tn_handle_pool_next(const tn_handle_pool* pool, tn_pool_handle* handle) {
+    if (!capi::is_live(pool, __func__)) return nullptr;
     const std::size_t from = *handle == 0 ? 0 : std::size_t{name_of(*handle).index} + 1;
     const std::size_t index = pool->slots.next_live(from);
     if (index >= pool->slots.end()) return nullptr;
@@ -176,26 +188,38 @@ void* tn_handle_pool_next(const tn_handle_pool* pool, tn_pool_handle* handle) {
 }
 
 void tn_handle_pool_clear(tn_handle_pool* pool) {
+    if (!capi::is_live(pool, __func__)) return;
     detail::handle_slots& slots = pool->slots;
     const detail::sole_call call = slots.begin_call();
     if (!call) return;
     for (std::size_t index = slots.next_live(0); index < slots.end(); index = slots.next_live(index + 1))
         free_slot(slots, index);
 }
-std::size_t tn_handle_pool_trim(tn_handle_pool* pool) { return pool->slots.trim(); }
-std::size_t tn_handle_pool_size(const tn_handle_pool* pool) { return pool->slots.size(); }
+std::size_t tn_handle_pool_trim(tn_handle_pool* pool) {
+    if (!capi::is_live(pool, __func__)) return 0;
+    return pool->slots.trim();
+}
+std::size_t tn_handle_pool_size(const tn_handle_pool* pool) {
+    if (!capi::is_live(pool, __func__)) return 0;
+    return pool->slots.size();
+}
 
 tn_frame_memory* tn_frame_memory_create(std::uint32_t frames, const tn_block_source* source) {
     const bool is_count = capi::is_allowed(frames >= 1 && frames <= frame_memory::max_frames, "tn_frame_memory_create",
                                            "frames", frames, "Memory lives for 1 to 8 frames.");
     return is_count && capi::callback_source::is_whole(source) ? make<tn_frame_memory>(frames, source) : nullptr;
 }
-void tn_frame_memory_destroy(tn_frame_memory* memory) { destroy(memory); }
+void tn_frame_memory_destroy(tn_frame_memory* memory) { capi::destroy_live(memory, __func__); }
 void* tn_frame_memory_allocate(tn_frame_memory* memory, std::size_t bytes, std::size_t alignment) {
+    if (!capi::is_live(memory, __func__)) return nullptr;
     return memory->value.allocate(bytes, capi::alignment_of(alignment));
 }
-std::size_t tn_frame_memory_trim(tn_frame_memory* memory) { return memory->value.trim(); }
+std::size_t tn_frame_memory_trim(tn_frame_memory* memory) {
+    if (!capi::is_live(memory, __func__)) return 0;
+    return memory->value.trim();
+}
 void tn_frame_memory_get_stats(const tn_frame_memory* memory, tn_allocator_stats* stats) {
+    if (!capi::is_live(memory, __func__)) return;
     capi::answer(stats, capi::figures(memory->value.stats()));
 }
 

@@ -4,6 +4,7 @@
 // tenure.h: heaps. tenure_engine.h: their usage.
 
 #include <tenure/capi/detail/callback_source.hpp>
+#include <tenure/capi/detail/owner_life.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/heap/heap_profile.hpp>
 #include <tenure/tenure_engine.h>
@@ -26,6 +27,8 @@ struct tn_heap {
     capi::short_name name;
     capi::callback_source source;
     heap value;
+    [[no_unique_address]] capi::owner_life life;
+    static constexpr std::string_view type_name = "tn_heap";
 };
 
 tn_heap* tn_heap_create(const tn_heap_options* options) {
@@ -37,35 +40,55 @@ tn_heap* tn_heap_create(const tn_heap_options* options) {
     return nullptr;
 }
 
-void tn_heap_destroy(tn_heap* heap) { destroy(heap); }
+void tn_heap_destroy(tn_heap* heap) { capi::destroy_live(heap, __func__); }
 
 void* tn_heap_allocate(tn_heap* heap, std::size_t bytes, std::size_t alignment) {
+    if (!capi::is_live(heap, __func__)) return nullptr;
     return heap->value.allocate(bytes, capi::alignment_of(alignment));
 }
 
 void* tn_heap_allocate_zeroed(tn_heap* heap, std::size_t bytes, std::size_t alignment) {
+    if (!capi::is_live(heap, __func__)) return nullptr;
     return heap->value.allocate(bytes, capi::alignment_of(alignment), fill::zero);
 }
 
 void* tn_heap_reallocate(tn_heap* heap, void* block, std::size_t bytes, std::size_t alignment) {
+    if (!capi::is_live(heap, __func__)) return nullptr;
     return heap->value.reallocate(block, bytes, capi::alignment_of(alignment));
 }
 
-void tn_heap_deallocate(tn_heap* heap, void* block) { heap->value.deallocate(block); }
+void tn_heap_deallocate(tn_heap* heap, void* block) {
+    if (!capi::is_live(heap, __func__)) return;
+    heap->value.deallocate(block);
+}
 
-std::size_t tn_heap_usable_size(const tn_heap* heap, const void* block) { return heap->value.usable_size(block); }
+std::size_t tn_heap_usable_size(const tn_heap* heap, const void* block) {
+    if (!capi::is_live(heap, __func__)) return 0;
+    return heap->value.usable_size(block);
+}
 
-std::uint32_t tn_heap_owns(const tn_heap* heap, const void* pointer) { return heap->value.owns(pointer) ? 1 : 0; }
+std::uint32_t tn_heap_owns(const tn_heap* heap, const void* pointer) {
+    if (!capi::is_live(heap, __func__)) return 0;
+    return heap->value.owns(pointer) ? 1 : 0;
+}
 
-void tn_heap_clear(tn_heap* heap) { heap->value.clear(); }
+void tn_heap_clear(tn_heap* heap) {
+    if (!capi::is_live(heap, __func__)) return;
+    heap->value.clear();
+}
 
-std::size_t tn_heap_trim(tn_heap* heap) { return heap->value.trim(); }
+std::size_t tn_heap_trim(tn_heap* heap) {
+    if (!capi::is_live(heap, __func__)) return 0;
+    return heap->value.trim();
+}
 
 void tn_heap_get_stats(const tn_heap* heap, tn_allocator_stats* stats) {
+    if (!capi::is_live(heap, __func__)) return;
     capi::answer(stats, capi::figures(heap->value.stats()));
 }
 
 void tn_heap_get_usage(const tn_heap* heap, tn_heap_usage* usage) {
+    if (!capi::is_live(heap, __func__)) return;
     const heap_usage seen = heap->value.usage();
     capi::answer(usage, {0, 0, seen.total.live_count, seen.total.live_bytes, seen.total.peak_bytes,
                          seen.total.reserved_bytes, seen.in_use_bytes, seen.committed_bytes, seen.resident_bytes,

@@ -4,6 +4,7 @@
 // tenure.h: pools of one size.
 
 #include <tenure/capi/detail/callback_source.hpp>
+#include <tenure/capi/detail/owner_life.hpp>
 #include <tenure/pool/block_pool.hpp>
 #include <tenure/pool/shared_block_pool.hpp>
 
@@ -14,6 +15,8 @@ struct tn_pool {
         : source(functions), value(bytes, alignment, source.or_pages()) {}
     capi::callback_source source;
     block_pool value;
+    [[no_unique_address]] capi::owner_life life;
+    static constexpr std::string_view type_name = "tn_pool";
 };
 
 struct tn_shared_pool {
@@ -21,6 +24,8 @@ struct tn_shared_pool {
         : source(functions), value(bytes, alignment, source.or_pages()) {}
     capi::callback_source source;
     shared_block_pool value;
+    [[no_unique_address]] capi::owner_life life;
+    static constexpr std::string_view type_name = "tn_shared_pool";
 };
 
 namespace {
@@ -37,14 +42,30 @@ tn_pool* tn_pool_create(std::size_t bytes, std::size_t alignment, const tn_block
     return is_valid("tn_pool_create", bytes, aligned_to, source) ? make<tn_pool>(bytes, aligned_to, source) : nullptr;
 }
 
-void tn_pool_destroy(tn_pool* pool) { destroy(pool); }
-void* tn_pool_allocate(tn_pool* pool) { return pool->value.allocate(); }
-void tn_pool_deallocate(tn_pool* pool, void* block) { pool->value.deallocate(block); }
-void tn_pool_clear(tn_pool* pool) { pool->value.clear(); }
-std::size_t tn_pool_trim(tn_pool* pool) { return pool->value.trim(); }
-std::size_t tn_pool_size(const tn_pool* pool) { return pool->value.size(); }
+void tn_pool_destroy(tn_pool* pool) { capi::destroy_live(pool, __func__); }
+void* tn_pool_allocate(tn_pool* pool) {
+    if (!capi::is_live(pool, __func__)) return nullptr;
+    return pool->value.allocate();
+}
+void tn_pool_deallocate(tn_pool* pool, void* block) {
+    if (!capi::is_live(pool, __func__)) return;
+    pool->value.deallocate(block);
+}
+void tn_pool_clear(tn_pool* pool) {
+    if (!capi::is_live(pool, __func__)) return;
+    pool->value.clear();
+}
+std::size_t tn_pool_trim(tn_pool* pool) {
+    if (!capi::is_live(pool, __func__)) return 0;
+    return pool->value.trim();
+}
+std::size_t tn_pool_size(const tn_pool* pool) {
+    if (!capi::is_live(pool, __func__)) return 0;
+    return pool->value.size();
+}
 
 void tn_pool_get_stats(const tn_pool* pool, tn_allocator_stats* stats) {
+    if (!capi::is_live(pool, __func__)) return;
     capi::answer(stats, capi::figures(pool->value.stats()));
 }
 
@@ -58,13 +79,29 @@ tn_shared_pool* tn_shared_pool_create(std::size_t bytes, std::size_t alignment, 
     return nullptr;
 }
 
-void tn_shared_pool_destroy(tn_shared_pool* pool) { destroy(pool); }
-void* tn_shared_pool_allocate(tn_shared_pool* pool) { return pool->value.allocate(); }
-void tn_shared_pool_deallocate(tn_shared_pool* pool, void* block) { pool->value.deallocate(block); }
-void tn_shared_pool_clear(tn_shared_pool* pool) { pool->value.clear(); }
-std::size_t tn_shared_pool_trim(tn_shared_pool* pool) { return pool->value.trim(); }
-std::size_t tn_shared_pool_size(const tn_shared_pool* pool) { return pool->value.size(); }
+void tn_shared_pool_destroy(tn_shared_pool* pool) { capi::destroy_live(pool, __func__); }
+void* tn_shared_pool_allocate(tn_shared_pool* pool) {
+    if (!capi::is_live(pool, __func__)) return nullptr;
+    return pool->value.allocate();
+}
+void tn_shared_pool_deallocate(tn_shared_pool* pool, void* block) {
+    if (!capi::is_live(pool, __func__)) return;
+    pool->value.deallocate(block);
+}
+void tn_shared_pool_clear(tn_shared_pool* pool) {
+    if (!capi::is_live(pool, __func__)) return;
+    pool->value.clear();
+}
+std::size_t tn_shared_pool_trim(tn_shared_pool* pool) {
+    if (!capi::is_live(pool, __func__)) return 0;
+    return pool->value.trim();
+}
+std::size_t tn_shared_pool_size(const tn_shared_pool* pool) {
+    if (!capi::is_live(pool, __func__)) return 0;
+    return pool->value.size();
+}
 
 void tn_shared_pool_get_stats(const tn_shared_pool* pool, tn_allocator_stats* stats) {
+    if (!capi::is_live(pool, __func__)) return;
     capi::answer(stats, capi::figures(pool->value.stats()));
 }

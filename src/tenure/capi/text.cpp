@@ -9,6 +9,7 @@
 #include <type_traits>
 
 #include <tenure/capi/detail/callback_source.hpp>
+#include <tenure/capi/detail/owner_life.hpp>
 #include <tenure/tenure_text.h>
 #include <tenure/text/format_printf.hpp>
 #include <tenure/text/paged_writer.hpp>
@@ -107,6 +108,8 @@ struct tn_paged_writer {
 
     capi::callback_source source;
     paged_writer value;
+    [[no_unique_address]] capi::owner_life life;
+    static constexpr std::string_view type_name = "tn_paged_writer";
 };
 
 namespace {
@@ -135,16 +138,16 @@ tn_paged_writer* tn_paged_writer_create(const tn_block_source* source) {
     return capi::callback_source::is_whole(source) ? make<tn_paged_writer>(source) : nullptr;
 }
 
-void tn_paged_writer_destroy(tn_paged_writer* writer) {
-    if (writer != nullptr) destroy(writer);
-}
+void tn_paged_writer_destroy(tn_paged_writer* writer) { capi::destroy_live(writer, __func__); }
 
 tn_status tn_paged_writer_reserve(tn_paged_writer* writer, std::size_t pages, std::size_t objects_per_page,
                                   std::size_t bytes_per_object) {
+    if (!capi::is_live(writer, __func__)) return TN_INVALID_ARGUMENT;
     return writer->value.reserve({pages, objects_per_page, bytes_per_object}) ? TN_OK : TN_OUT_OF_MEMORY;
 }
 
 tn_status tn_paged_writer_write(tn_paged_writer* writer, std::size_t objects, const tn_page_work* work) {
+    if (!capi::is_live(writer, __func__)) return TN_INVALID_ARGUMENT;
     if (work == nullptr || !capi::is_sized(work)) return TN_INVALID_ARGUMENT;
     const tn_page_work known = capi::asked(work);
     if (known.write_object == nullptr) return TN_INVALID_ARGUMENT;
@@ -154,6 +157,7 @@ tn_status tn_paged_writer_write(tn_paged_writer* writer, std::size_t objects, co
 }
 
 tn_status tn_paged_writer_write_pages(tn_paged_writer* writer, std::size_t pages, const tn_page_work* work) {
+    if (!capi::is_live(writer, __func__)) return TN_INVALID_ARGUMENT;
     if (work == nullptr || !capi::is_sized(work)) return TN_INVALID_ARGUMENT;
     const tn_page_work known = capi::asked(work);
     if (known.write_object == nullptr || known.objects_of == nullptr) return TN_INVALID_ARGUMENT;
@@ -164,18 +168,29 @@ tn_status tn_paged_writer_write_pages(tn_paged_writer* writer, std::size_t pages
 }
 
 void tn_paged_writer_get_error(const tn_paged_writer* writer, tn_page_error* error) {
+    if (!capi::is_live(writer, __func__)) return;
     const page_error& first = writer->value.error();
     capi::answer(error, tn_page_error{0, 0, first.page, first.object, first.needed_bytes, first.bound_bytes});
 }
 
 std::size_t tn_paged_writer_pieces(const tn_paged_writer* writer, const tn_text_piece** pieces) {
+    if (!capi::is_live(writer, __func__)) return 0;
     const auto all = writer->value.pieces();
     *pieces = static_cast<const tn_text_piece*>(static_cast<const void*>(all.data()));
     return all.size();
 }
 
-void tn_paged_writer_join(tn_paged_writer* writer, tn_text* text) { *text = capi::text_of(writer->value.join()); }
+void tn_paged_writer_join(tn_paged_writer* writer, tn_text* text) {
+    if (!capi::is_live(writer, __func__)) return;
+    *text = capi::text_of(writer->value.join());
+}
 
-std::size_t tn_paged_writer_size(const tn_paged_writer* writer) { return writer->value.size_bytes(); }
+std::size_t tn_paged_writer_size(const tn_paged_writer* writer) {
+    if (!capi::is_live(writer, __func__)) return 0;
+    return writer->value.size_bytes();
+}
 
-std::size_t tn_paged_writer_trim(tn_paged_writer* writer) { return writer->value.trim(); }
+std::size_t tn_paged_writer_trim(tn_paged_writer* writer) {
+    if (!capi::is_live(writer, __func__)) return 0;
+    return writer->value.trim();
+}

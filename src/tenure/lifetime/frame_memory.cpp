@@ -6,11 +6,13 @@
 #include <algorithm>
 #include <atomic>
 #include <new>
+#include <type_traits>
 #include <utility>
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/frame_clock.hpp>
 #include <tenure/base/no_alloc.hpp>
+#include <tenure/lifetime/detail/temp_guards.hpp>
 #include <tenure/lifetime/detail/thread_lifetimes.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
@@ -28,6 +30,16 @@ struct alignas(cache_line_bytes) frame_memory::chunk {
 
 namespace {
 constexpr std::size_t max_request_bytes = max_object_bytes / 4;
+
+static_assert(frame_memory::guard_bytes == detail::temp_head_bytes + detail::tail_guard_bytes);
+
+/// In checked builds every allocation takes the lock, so that the guards of a chunk's blocks are complete when it is
+/// recycled.
+struct no_lock {
+    explicit constexpr no_lock(const platform::mutex&) noexcept {}
+    ~no_lock() = default;
+};
+using guarding_lock = std::conditional_t<checks::caller, platform::lock_guard, no_lock>;
 }
 
 frame_memory::frame_memory(std::size_t frames, block_source& source, std::size_t chunk_bytes) noexcept
@@ -51,18 +63,22 @@ std::size_t frame_memory::stripe_of_this_thread() noexcept {
 /// Takes memory of a chunk. Returns   nullptr, and changes nothing, if it has not enough.
 void* frame_memory::bump(chunk& from, std::size_t bytes, std::size_t alignment) noexcept {
     const std::uintptr_t base = address_of(&from);
-    const std::size_t size = align_up(bytes + (bytes == 0), default_alignment);
+    const std::size_t asked = bytes + (bytes == 0);
+    const std::size_t size = align_up(asked, default_alignment) + detail::tail_guard_bytes;
     std::size_t used = from.used.load(std::memory_order_relaxed);
     for (;;) {
         // No overflow: addresses have 57 bits, and max_request_bytes is below 2^61.
-        const std::size_t begin = align_up(base + used, alignment) - base;
+        const std::size_t begin = align_up(base + used + detail::temp_head_bytes, alignment) - base;
         const std::size_t end = begin + size;
         if (end > from.bytes) return nullptr;
         if (from.used.compare_exchange_weak(used, end, std::memory_order_acq_rel, std::memory_order_relaxed))
             [[likely]] {
-            void* const block = pointer_at(base + begin);
-            if constexpr (checks::caller) platform::unpoison(block, size);
-            return block;
+            const std::uintptr_t block = base + begin;
+            if constexpr (checks::caller) {
+                detail::guard_temp_gap(base + used, block - detail::temp_head_bytes);
+                detail::guard_temp_block(block, asked);
+            }
+            return pointer_at(block);
         }
     }
 }
@@ -74,6 +90,7 @@ void* frame_memory::allocate(std::size_t bytes, std::size_t alignment) noexcept 
     const std::uint64_t now = frame_clock::now();
     buffer& mine = buffers_[now % frames_];
     if (mine.frame.load(std::memory_order_acquire) == now && !is_large(bytes, alignment)) [[likely]] {
+        [[maybe_unused]] const guarding_lock lock(mutex_);
         chunk* const current = mine.current[stripe_of_this_thread()].load(std::memory_order_acquire);
         if (current != nullptr) [[likely]] {
             void* const block = bump(*current, bytes, alignment);
@@ -101,8 +118,10 @@ void* frame_memory::allocate_slow(std::size_t bytes, std::size_t alignment) noex
         // Another thread of this stripe may have taken a chunk meanwhile.
         if (void* const block = bump(*present, bytes, alignment); block != nullptr) return block;
     }
-    const std::size_t gap = alignment > cache_line_bytes ? alignment - cache_line_bytes : 0; // chunks are aligned so
-    const std::size_t needed = sizeof(chunk) + gap + align_up(bytes + (bytes == 0), default_alignment);
+    // Chunks are aligned to a cache line. Checked builds have something in front of the block.
+    const std::size_t least = checks::caller ? default_alignment : cache_line_bytes;
+    const std::size_t gap = alignment > least ? alignment - least : 0;
+    const std::size_t needed = sizeof(chunk) + gap + guard_bytes + align_up(bytes + (bytes == 0), default_alignment);
     for (;;) {
         chunk* const fresh = take_chunk(has_own_chunk ? needed : chunk_bytes_);
         if (fresh == nullptr) return nullptr;
@@ -122,6 +141,7 @@ void frame_memory::recycle(buffer& which) noexcept {
         chunk* const each = std::exchange(which.first, which.first->next);
         if constexpr (checks::caller) {
             const std::size_t used = each->used.load(std::memory_order_relaxed);
+            detail::check_temp_blocks(address_of(each) + sizeof(chunk), address_of(each) + used, "frame_memory");
             platform::poison_dropped(pointer_at(address_of(each) + sizeof(chunk)), used - sizeof(chunk));
         }
         each->used.store(sizeof(chunk), std::memory_order_release);

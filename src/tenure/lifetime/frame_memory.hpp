@@ -13,7 +13,9 @@
 /// Cost           allocate O(1), about 8 ns: the frame count, and an atomic compare-exchange in a line that an
 ///                eighth of the threads share. The first allocation of a frame, and a full chunk, take a lock.
 /// Overhead       64 bytes per chunk; sizes are rounded up to 16 bytes. Up to eight chunks per frame are filled at the
-///                same time. A size or an alignment above a quarter of a chunk takes a chunk of its own.
+///                same time. A size or an alignment above a quarter of a chunk takes a chunk of its own. Checked
+///                builds: 32 bytes around each block, and every allocation takes the lock. Writes outside a block are
+///                reported when its memory is used again, by trim() and by the destructor.
 /// Threads        any thread allocates. Nobody frees.
 /// Fork           usable in the child, unless another thread was allocating at the time of the fork.
 /// When full      acquires another chunk; returns nullptr if that fails and changes nothing.
@@ -37,6 +39,8 @@ namespace tenure::inline TENURE_ABI {
 class TENURE_API frame_memory {
 public:
     static constexpr std::size_t max_frames = 8;
+    /// Around each block, in checked builds: 16 bytes in front and at least 16 behind it. They count as used.
+    static constexpr std::size_t guard_bytes = checks::caller ? 32 : 0;
 
     /// A block that is allocated in one frame is valid in this frame and in `frames` - 1 further ones: until
     /// next_frame() has been called `frames` times. Acquires nothing until the first allocation.

@@ -62,7 +62,7 @@ void scratch_scope::open_checked() noexcept {
 void scratch_scope::end_slow() noexcept {
     thread_record* const record = this_thread.record;
     if (record == nullptr) {
-        if (checks::caller && depth_ != 0) detail::report_scope_of_other_thread();
+        if (checks::caller && depth_ != 0) detail::report_scope_elsewhere(static_cast<std::uint32_t>(depth_ >> 32));
         return;
     }
     const auto end = [this]() noexcept {

@@ -48,13 +48,13 @@ void open_range(temp_record& scratch) noexcept {
     const std::size_t budget = budget_of(scratch);
     const std::size_t bytes = align_up(budget, platform::page_bytes());
     std::size_t committed = 0;
-    void* range = detail::retained_ranges.take(bytes, committed);
-    if (range == nullptr) range = platform::reserve(bytes, cache_line_bytes);
-    if (range == nullptr) return;
-    platform::add_leak_root(range, bytes);
+    std::uintptr_t range = detail::retained_ranges.take(bytes, committed);
+    if (range == 0) range = detail::reserve_temp_ranges(1, bytes);
+    if (range == 0) return;
+    platform::add_leak_root(pointer_at(range), bytes);
     scratch.seen.budget_bytes = budget;
     scratch.reserved_bytes = bytes;
-    scratch.begin = address_of(range);
+    scratch.begin = range;
     scratch.committed_end = scratch.begin + committed;
     scratch.budget_end = scratch.begin + align_down(budget, temp::rounding_bytes);
     this_thread.temp_cursor = scratch.tagged_from = scratch.begin;
@@ -68,7 +68,7 @@ bool commit_to(temp_record& scratch, std::uintptr_t end) noexcept {
     const std::uintptr_t before = scratch.committed_end;
     const std::uintptr_t wanted = before + std::max(first_commit_bytes, before - scratch.begin);
     const std::uintptr_t target = std::min(std::max(align_up(end, page), wanted), reserved_end);
-    if (!platform::commit(pointer_at(before), target - before)) return false;
+    if (!detail::commit_temp_range(scratch.begin, before, target)) return false;
     if constexpr (checks::caller) platform::poison(pointer_at(before), target - before);
     scratch.committed_end = target;
     this_thread.temp_limit = std::min(target, scratch.budget_end);
@@ -263,7 +263,25 @@ bool detail::is_block_of_temp(const void* block, std::size_t bytes) noexcept {
            allocated == bytes + (bytes == 0);
 }
 
+bool detail::is_inside_temp(const void* block) noexcept {
+    const temp_record& scratch = *this_thread.record->scratch;
+    return scratch.passthrough || is_alive(scratch, block);
+}
+
 namespace {
+
+/// Whether the thread uses a temp_state, and the address is in its own Temp.
+bool is_in_own_temp(thread_record& record, const void* block) noexcept {
+    detail::temp_stacks& own = record.own_stacks;
+    if (&record.stacks() == &own) return false;
+    const auto look = [&](detail::temp_position& position, const temp_record& stack) {
+        detail::exchange_position(position);
+        const bool found = is_alive(stack, block);
+        detail::exchange_position(position);
+        return found;
+    };
+    return look(own.first, own.first_record) || look(own.second, own.second_record);
+}
 
 /// What ended last is the likelier cause of a late free.
 std::string_view cause_of_late_free(detail::temp_end last) noexcept {
@@ -280,12 +298,18 @@ std::string_view cause_of_late_free(detail::temp_end last) noexcept {
     return "";
 }
 
-TENURE_COLD void report_late_free(const thread_record* record, const void* block) noexcept {
+TENURE_COLD void report_late_free(thread_record* record, const void* block) noexcept {
     report_text text;
+    if (record != nullptr && is_in_own_temp(*record, block)) {
+        text.text("a block of the thread's own Temp was freed while a temp_state is current: ").address(block);
+        text.text(". Switch back first: temp_state::switch_to(nullptr), or the end of a temp_state_scope.");
+        return report(report_kind::misuse, text.view());
+    }
     text.text("a pointer freed as Temp is not in this thread's Temp, or was freed before: ").address(block);
     text.text(". Free Temp memory on the thread that allocated it, before its scope, reset or frame ends, or not at "
               "all.");
     if (record != nullptr) text.text(cause_of_late_free(record->scratch->ends.last));
+    if (detail::are_there_states()) text.text(" A block of a temp_state is freed while that state is current.");
     report(report_kind::misuse, text.view());
 }
 
@@ -297,7 +321,7 @@ bool temp::deallocate_checked(void* block) noexcept {
 }
 
 bool temp::look_before_free(void* block, std::size_t& bytes) noexcept {
-    const thread_record* const record = this_thread.record;
+    thread_record* const record = this_thread.record;
     const bool is_fine =
         block == nullptr || (record != nullptr && (record->scratch->passthrough || is_alive(*record->scratch, block)));
     if (!is_fine) {
@@ -352,7 +376,7 @@ bool temp_scope::close(std::uint64_t opened) noexcept {
     if (opened == 0) return true;
     thread_record* const record = this_thread.record;
     if (record == nullptr || opened >> 32 != record->scratch->key) {
-        detail::report_scope_of_other_thread();
+        detail::report_scope_elsewhere(static_cast<std::uint32_t>(opened >> 32));
         return false;
     }
     const auto depth = static_cast<std::uint32_t>(opened);
@@ -479,6 +503,15 @@ bool temp::valid() noexcept {
     return scratch.passthrough || (cursor >= scratch.begin && cursor <= scratch.committed_end);
 }
 
+bool detail::is_in_range_of_temp(const void* block) noexcept {
+    if (this_thread.record == nullptr) return false;
+    const temp_stacks& stacks = this_thread.record->stacks();
+    const auto is_in = [block](const temp_record& stack) {
+        return address_of(block) - stack.begin < stack.committed_end - stack.begin;
+    };
+    return is_in(stacks.first_record) || is_in(stacks.second_record);
+}
+
 temp_stats temp::stats() noexcept {
     const thread_record* const record = this_thread.record;
     if (record == nullptr) return {};
@@ -531,7 +564,7 @@ void detail::release_stack(temp_record& scratch) noexcept {
             platform::unpoison(pointer_at(scratch.begin), scratch.committed_end - scratch.begin);
         platform::remove_leak_root(pointer_at(scratch.begin), scratch.reserved_bytes);
         if (!retained_ranges.keep(scratch.begin, scratch.reserved_bytes, scratch.committed_end))
-            platform::unreserve(pointer_at(scratch.begin), scratch.reserved_bytes);
+            detail::unreserve_temp_range(scratch.begin, scratch.reserved_bytes);
     }
     scratch.begin = scratch.committed_end = scratch.budget_end = scratch.tagged_from = 0;
     this_thread.temp_cursor = this_thread.temp_limit = this_thread.temp_floor = 0;

@@ -144,7 +144,7 @@ private:
 /// allocations of this scope stay until the enclosing scope, reset or frame ends. In checked builds such a free only
 /// checks the block; its memory is reused after the enclosing scope, reset or frame ends.
 ///
-/// Ends       on the thread where it began; checked builds report another thread.
+/// Ends       on the thread, and in the temp_state, where it began; checked builds report another one.
 class [[nodiscard]] temp_scope {
 public:
     [[nodiscard]] TENURE_LOCAL temp_scope() noexcept;

@@ -188,6 +188,18 @@ void temp_job::deallocate_slow(void* block) noexcept {
         if (fill && (word & word_bits::large) == 0) platform::poison_freed(block, word & word_bits::size_mask);
     }
     if (state.exchange(detail::job_state::none, std::memory_order_acq_rel) != detail::job_state::none) return;
+    detail::report_no_live_job(block);
+}
+
+bool detail::report_temp_as_job(const void* block) noexcept {
+    if (!is_in_range_of_temp(block)) return false;
+    report_misuse("a block of Temp was freed as TempJob", block,
+                  "Free it as Temp, or not at all: its scope, reset_temp() or the frame frees it.");
+    return true;
+}
+
+void detail::report_no_live_job(const void* block) noexcept {
+    if (report_temp_as_job(block)) return;
     if constexpr (checks::caller)
         return report_misuse("a TempJob block was freed twice", block, "Look for a second owner of this block.");
     report_misuse(

@@ -8,6 +8,7 @@
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/options.hpp>
+#include <tenure/lifetime/detail/temp_origin.hpp>
 #include <tenure/lifetime/detail/thread_record.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -22,6 +23,7 @@ temp_state::temp_state(std::size_t budget_bytes) noexcept {
     for (detail::temp_record* each : {&made->first_record, &made->second_record}) {
         each->wanted_budget_bytes = budget_bytes;
         each->passthrough = passthrough_enabled(part::temp);
+        if constexpr (checks::caller) detail::mark_stack_of_state(*each);
     }
 }
 

@@ -20,6 +20,9 @@
 /// When full      as Temp.
 /// Example        examples/fibers.cpp
 ///
+/// A scope ends, and a container over Temp grows and ends, in the state in which it began. Checked builds report what
+/// does so while another one is current.
+///
 /// Not moved by a switch: the thread's tag (tag.hpp), its no_alloc_scopes and its heap caches. End tag_scopes before
 /// the job waits. Compilers may keep the address of thread-local variables in a register across a call that switches
 /// stacks; so suspend a fiber in a function that is not inlined. examples/coroutines.cpp does the same without fibers.

@@ -79,14 +79,10 @@ block_pool::block_pool(std::size_t bytes, std::size_t alignment, std::size_t seg
         const std::size_t most = std::bit_floor(std::max(source.max_bytes(), min_segment_bytes));
         const std::size_t asked = std::max(std::min(segment_bytes, max_segment_bytes), min_segment_bytes);
         wanted_segment_bytes_ = std::min(asked, most);
-        std::size_t stride = align_up(bytes, alignment);
-        if constexpr (checks::caller) {
-            // AddressSanitizer poisons units of 8 bytes.
-            guard_bytes_ = static_cast<std::uint32_t>(
-                align_up(stride + detail::tail_guard_bytes, std::max<std::size_t>(alignment, 8)) - stride);
-            stride += guard_bytes_;
-        }
-        layout_ = choose_layout(stride, alignment, wanted_segment_bytes_);
+        block_bytes_ = static_cast<std::uint32_t>(bytes);
+        // AddressSanitizer poisons units of 8 bytes.
+        const std::size_t unit = checks::caller ? std::max<std::size_t>(alignment, 8) : alignment;
+        layout_ = choose_layout(align_up(bytes + detail::tail_guard_bytes, unit), alignment, wanted_segment_bytes_);
     } else if constexpr (checks::caller) {
         report_impossible(bytes, alignment);
     }
@@ -133,7 +129,7 @@ block_pool::block_pool(block_pool&& other) noexcept
       segment_count_(other.segment_count_), allocated_(other.allocated_), peak_allocated_(other.peak_allocated_),
       alignment_(other.alignment_), wanted_segment_bytes_(other.wanted_segment_bytes_), source_(other.source_),
       passthrough_blocks_(std::move(other.passthrough_blocks_)), passthrough_(other.passthrough_),
-      guard_bytes_(other.guard_bytes_), noted_(other.noted_) {
+      block_bytes_(other.block_bytes_), noted_(other.noted_) {
     if constexpr (checks::caller) {
         for (segment* each = first_; each != nullptr; each = each->next)
             each->canary ^= address_of(this) ^ address_of(&other);
@@ -280,11 +276,11 @@ bool block_pool::refill() noexcept {
     use_word(bump_, word);
     if constexpr (checks::caller) {
         // One group at a time: AddressSanitizer's shadow of a whole untouched segment would take 4 MiB.
-        platform::poison(pointer_at(word_begin_), count * layout_.stride_bytes);
         for (std::size_t index = 1; index <= count; ++index) {
             const std::uintptr_t end = word_begin_ + index * layout_.stride_bytes;
-            detail::set_tail_guard(end - guard_bytes_, end);
+            detail::set_tail_guard(end - guard_bytes(), end);
         }
+        platform::poison(pointer_at(word_begin_), count * layout_.stride_bytes);
     } else {
         take_word_as_run();
     }
@@ -434,10 +430,10 @@ bool block_pool::is_end_whole(std::uintptr_t block) noexcept {
 void block_pool::look_in_front(segment* home, std::size_t index) noexcept {
     const std::uintptr_t block = home->blocks(layout_) + index * layout_.stride_bytes;
     const std::size_t before = index - 1;
-    std::uintptr_t guard = block - (index != 0 ? guard_bytes_ : detail::tail_guard_bytes);
+    std::uintptr_t guard = block - (index != 0 ? guard_bytes() : detail::tail_guard_bytes);
     if (detail::is_tail_guard_whole(guard, block)) return;
     const bool is_free = index != 0 && (home->level0(layout_)[before / bits_per_word] & bit_at(before)) != 0;
-    if (is_free) guard += platform::first_other(pointer_at(guard), guard_bytes_, 0); // trim() may have dropped it
+    if (is_free) guard += platform::first_other(pointer_at(guard), guard_bytes(), 0); // trim() may have dropped it
     const guard_finding found = look_at_guard(guard, block);
     if (found == guard_finding::whole) return;
     if (found == guard_finding::from_begin && index != 0)

@@ -92,10 +92,8 @@ public:
 
     /// The number of allocated blocks. Cost      O(1).
     [[nodiscard]] std::size_t size() const noexcept;
-    [[nodiscard]] std::size_t block_bytes() const noexcept {
-        if constexpr (checks::caller) return layout_.stride_bytes - guard_bytes_;
-        return layout_.stride_bytes;
-    }
+    /// As the constructor got it; zero if it was out of range. Blocks are further apart: at multiples of the alignment.
+    [[nodiscard]] std::size_t block_bytes() const noexcept { return block_bytes_; }
 
     /// peak_bytes is the maximum that was ever allocated or ready for allocation. Cost      O(segments).
     [[nodiscard]] allocator_stats stats() const noexcept;
@@ -150,6 +148,7 @@ private:
     [[nodiscard]] bool refill() noexcept;
     void use_word(detail::segment* from, std::size_t word) noexcept;
     void take_word_as_run() noexcept;
+    [[nodiscard]] std::size_t guard_bytes() const noexcept { return layout_.stride_bytes - block_bytes_; }
     [[nodiscard]] std::size_t run_count() const noexcept { return layout_.index_of(run_end_ - run_begin_); }
     [[nodiscard]] detail::segment* acquire_segment() noexcept;
     void release_segment(detail::segment* which) noexcept;
@@ -181,7 +180,7 @@ private:
     detail::passthrough_blocks passthrough_blocks_;
     bool passthrough_;
     bool is_left_ = false;          // a move emptied it
-    std::uint32_t guard_bytes_ = 0; // between blocks, in checked builds: part of the stride
+    std::uint32_t block_bytes_ = 0; // checked builds have a guard from there to the next block
 
     static const detail::holder_kind as_holder;
     static void list_held(const void* holder, const char* type, detail::held_list& to) noexcept;

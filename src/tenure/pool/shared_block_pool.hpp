@@ -80,6 +80,7 @@ public:
     /// Cost      O(threads); takes a lock.
     [[nodiscard]] std::size_t size() const noexcept;
     [[nodiscard]] bool empty() const noexcept { return size() == 0; }
+    /// As the constructor got it; zero if it was out of range.
     [[nodiscard]] std::size_t block_bytes() const noexcept { return block_bytes_; }
     [[nodiscard]] allocator_stats stats() const noexcept;
 

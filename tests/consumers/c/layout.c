@@ -4,6 +4,7 @@
 /* What other languages rely on: sizes and offsets of the structures, the same wherever they are compiled. */
 
 #include <tenure/tenure.h>
+#include <tenure/tenure_engine.h>
 #include <tenure/tenure_quick.h>
 #include <tenure/tenure_text.h>
 
@@ -70,5 +71,35 @@ SIZE_IS(tn_page_work, 40);
 OFFSET_IS(tn_page_work, objects_of, 32);
 SIZE_IS(tn_text_piece, 16);
 SIZE_IS(tn_page_error, 40);
+SIZE_IS(tn_scratch_scope, 32);
+SIZE_IS(tn_budget_event, 56);
+OFFSET_IS(tn_budget_event, what, 4);
+OFFSET_IS(tn_budget_event, name, 8);
+OFFSET_IS(tn_budget_event, used_bytes, 24);
+OFFSET_IS(tn_budget_event, requested_bytes, 32);
+OFFSET_IS(tn_budget_event, threshold_bytes, 40);
+OFFSET_IS(tn_budget_event, limit_bytes, 48);
+SIZE_IS(tn_budget, 40);
+OFFSET_IS(tn_budget, limit_bytes, 8);
+OFFSET_IS(tn_budget, threshold_bytes, 16);
+OFFSET_IS(tn_budget, handler, 24);
+OFFSET_IS(tn_budget, context, 32);
+SIZE_IS(tn_hooks, 48);
+OFFSET_IS(tn_hooks, context, 8);
+OFFSET_IS(tn_hooks, call_begin, 16);
+OFFSET_IS(tn_hooks, call_end, 24);
+OFFSET_IS(tn_hooks, block_begin, 32);
+OFFSET_IS(tn_hooks, block_end, 40);
+SIZE_IS(tn_heap_usage, 96);
+OFFSET_IS(tn_heap_usage, in_use_bytes, 40);
+OFFSET_IS(tn_heap_usage, thread_count, 88);
+SIZE_IS(tn_frame_usage, 40);
+OFFSET_IS(tn_frame_usage, persistent_bytes, 8);
+OFFSET_IS(tn_frame_usage, temp_job_bytes, 16);
+OFFSET_IS(tn_frame_usage, temp_bytes, 24);
+OFFSET_IS(tn_frame_usage, refusals, 32);
+SIZE_IS(tn_tag, 4);
+SIZE_IS(tn_pool_handle, 8);
+SIZE_IS(tn_temp_stack, 4);
 
 typedef int not_empty;

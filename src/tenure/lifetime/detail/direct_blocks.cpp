@@ -127,9 +127,7 @@ void free_direct(void* pointer) noexcept {
             --blocks.block_count;
         }
     }
-    if (!is_listed) {
-        return report_misuse("a TempJob block was freed twice", pointer, "Look for a second owner of this block.");
-    }
+    if (!is_listed) return report_no_live_job(pointer);
     void* const memory = block.memory;
     if constexpr (checks::caller) drop_job_guards(pointer, block.bytes);
     block.home == direct_home::malloc ? host::process_deallocate(memory) : process_deallocate(memory);

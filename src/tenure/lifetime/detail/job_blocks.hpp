@@ -38,6 +38,11 @@ constexpr std::uint64_t key_of_copy = 0x5D0E'0B10'C4A1'E0D5;
 constexpr std::uint64_t front_pattern = 0xFBFB'FBFB'FBFB'FBFB;
 static_assert(!checks::caller || sizeof(checked_prefix) + sizeof(temp_job_header) == temp_job::prefix_bytes);
 
+/// Reports the free of a block that is not a live block of TempJob.
+TENURE_COLD void report_no_live_job(const void* block) noexcept;
+/// Reports it if the block is in a range of the calling thread's Temp, where TempJob has none. Returns   whether it is.
+TENURE_COLD bool report_temp_as_job(const void* block) noexcept;
+
 /// Start of the first block at or after `from` whose bytes are at a multiple of `alignment`.
 [[nodiscard]] inline std::uintptr_t block_begin(std::uintptr_t from, std::size_t alignment) noexcept {
     return align_up(from + temp_job::prefix_bytes, alignment) - temp_job::prefix_bytes;

@@ -123,6 +123,7 @@ bool check_job_block(void* block) noexcept {
         return false;
     case finding::no_block: break;
     }
+    if (report_temp_as_job(block)) return false;
     report_misuse("a pointer freed as TempJob is not a TempJob block, or was freed before", block,
                   "Free only what temp_job::allocate or allocate(..., lifetime::temp_job) returned, and only once.");
     return false;

@@ -44,9 +44,11 @@ temp_finding look_at(std::uintptr_t block, std::size_t& bytes, bool has_poison) 
     return is_whole ? temp_finding::whole : temp_finding::overrun;
 }
 
-TENURE_COLD void report_front(std::uintptr_t block) noexcept {
-    report_misuse("memory in front of a Temp block was overwritten", pointer_at(block),
-                  "Look for a write in front of this block; AddressSanitizer stops the program at the write.");
+TENURE_COLD void report_front(std::uintptr_t block, std::string_view part) noexcept {
+    report_text text;
+    text.text("memory in front of a ").text(part).text(" block was overwritten: ").address(pointer_at(block));
+    text.text(". Look for a write in front of this block; AddressSanitizer stops the program at the write.");
+    report(report_kind::misuse, text.view());
 }
 
 }
@@ -68,25 +70,25 @@ temp_finding look_at_temp_block(std::uintptr_t block, std::size_t& bytes) noexce
     return look_at(block, bytes, platform::has_poison());
 }
 
-void report_temp_overrun(std::uintptr_t block, std::size_t bytes) noexcept {
+void report_temp_overrun(std::uintptr_t block, std::size_t bytes, std::string_view part) noexcept {
     report_text text;
-    describe_overrun(text, "Temp", block, bytes, temp_block_end(block, bytes));
+    describe_overrun(text, part, block, bytes, temp_block_end(block, bytes));
     report(report_kind::misuse, text.view());
 }
 
-void check_temp_blocks(std::uintptr_t from, std::uintptr_t cursor) noexcept {
+void check_temp_blocks(std::uintptr_t from, std::uintptr_t cursor, std::string_view part) noexcept {
     const bool has_poison = platform::has_poison();
     while (from < cursor) {
         const std::uintptr_t block = from + sizeof(temp_head);
         std::size_t bytes = 0;
         const temp_finding found = look_at(block, bytes, has_poison);
-        if (found == temp_finding::overrun) return report_temp_overrun(block, bytes);
+        if (found == temp_finding::overrun) return report_temp_overrun(block, bytes, part);
         if (found == temp_finding::whole) {
             from = temp_block_end(block, bytes);
             continue;
         }
         const std::uint64_t gap = read_head(from, gap_key, has_poison);
-        if (gap == 0) return report_front(block);
+        if (gap == 0) return report_front(block, part);
         from += gap;
     }
 }

@@ -3,10 +3,12 @@
 #pragma once
 
 /// \file
-/// Checked builds: what surrounds each block of Temp, and the walk that finds the block that was overrun.
+/// Checked builds: what surrounds each block of Temp and of frame_memory, and the walk that finds the block that was
+/// overrun.
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/config.hpp>
@@ -14,7 +16,7 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-// Layout of Temp's memory. Everything starts at a multiple of 16:
+// Layout of the memory. Everything starts at a multiple of 16:
 //
 //   release:  | bytes, rounded up ... | gap of a large alignment | bytes ... |
 //   checked:  | head 16 | bytes ... | tail guard | gap: its head 16 ... | head 16 | bytes ... | tail guard |
@@ -43,13 +45,13 @@ void guard_temp_gap(std::uintptr_t begin, std::uintptr_t end) noexcept;
 enum class temp_finding : std::uint8_t { whole, no_block, overrun };
 
 /// Looks at one block. Sets `bytes` if it is whole or was overrun.
-/// Requires  `block` is in Temp's memory, before the cursor.
+/// Requires  `block` is in memory of this layout, before the cursor.
 [[nodiscard]] temp_finding look_at_temp_block(std::uintptr_t block, std::size_t& bytes) noexcept;
 
 /// Looks at all blocks between two positions, and reports the first one that was overrun or whose head was overwritten.
-void check_temp_blocks(std::uintptr_t from, std::uintptr_t cursor) noexcept;
+void check_temp_blocks(std::uintptr_t from, std::uintptr_t cursor, std::string_view part = "Temp") noexcept;
 
 /// Reports a block that was overrun.
-TENURE_COLD void report_temp_overrun(std::uintptr_t block, std::size_t bytes) noexcept;
+TENURE_COLD void report_temp_overrun(std::uintptr_t block, std::size_t bytes, std::string_view part = "Temp") noexcept;
 
 }

@@ -16,7 +16,9 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
+constexpr std::uint32_t key_of_state = 0x8000'0000; // set in the keys of a temp_state's stacks
 std::atomic<std::uint32_t> newest_key{0};
+std::atomic<bool> was_state_made{false};
 
 const temp_record* stack_of_this_thread(bool is_second) noexcept {
     const thread_record* const record = this_thread.record;
@@ -37,9 +39,16 @@ bool look_at_stack(bool is_second, Look&& look) noexcept {
 
 std::uint32_t next_stack_key() noexcept {
     std::uint32_t key = 0;
-    while (key == 0) key = newest_key.fetch_add(1, std::memory_order_relaxed) + 1;
+    while (key == 0) key = (newest_key.fetch_add(1, std::memory_order_relaxed) + 1) & ~key_of_state;
     return key;
 }
+
+void mark_stack_of_state(temp_record& stack) noexcept {
+    stack.key |= key_of_state;
+    was_state_made.store(true, std::memory_order_relaxed);
+}
+
+bool are_there_states() noexcept { return was_state_made.load(std::memory_order_relaxed); }
 
 temp_moment temp_moment_of(bool is_second) noexcept {
     const temp_record* const stack = stack_of_this_thread(is_second);
@@ -90,7 +99,36 @@ void note_emptied(temp_record& stack, temp_end what) noexcept {
     }
 }
 
-void report_scope_of_other_thread() noexcept {
+namespace {
+
+/// Whether a stack with this key, which the calling thread does not use now, is a temp_state's or the thread's own.
+bool is_in_other_state(std::uint32_t key) noexcept {
+    if ((key & key_of_state) != 0) return true;
+    const thread_record* const record = this_thread.record;
+    return record != nullptr &&
+           (record->own_stacks.first_record.key == key || record->own_stacks.second_record.key == key);
+}
+
+/// Says where something was begun, and where the thread is now.
+void say_states(report_text& text, std::string_view verb, std::uint32_t key) noexcept {
+    const bool was_state = (key & key_of_state) != 0;
+    const bool is_state = this_thread.record != nullptr && this_thread.stacks != &this_thread.record->own_stacks;
+    text.text(". It ").text(verb).text(was_state ? " a temp_state" : " the thread's own Temp").text(", and ");
+    text.text(!is_state ? "the thread's own Temp" : was_state ? "another temp_state" : "a temp_state");
+    text.text(" is the current one. ");
+}
+
+}
+
+void report_scope_elsewhere(std::uint32_t key) noexcept {
+    if (is_in_other_state(key)) {
+        report_text text;
+        text.text("a temp_scope ended while another temp_state than its own is current");
+        say_states(text, "began in", key);
+        text.text("Switch back before the scope ends (temp_state::switch_to, or the end of a temp_state_scope), or end "
+                  "the scope before the switch.");
+        return report(report_kind::misuse, text.view());
+    }
     report_misuse("a temp_scope ended on another thread than it began on", nullptr,
                   "End each scope on its thread: Temp belongs to one thread. Memory that another thread frees is "
                   "temp_job's. A fiber or coroutine that moves between threads takes its Temp along in a "
@@ -117,7 +155,25 @@ void report_outlived(temp_end what, const void* container_or_block) noexcept {
                   advice);
 }
 
+namespace {
+
+TENURE_COLD void report_free_elsewhere(std::uint32_t key, const void* block) noexcept {
+    report_text text;
+    text.text("a container over Temp freed memory while another temp_state than its own is current: ").address(block);
+    say_states(text, "was made in", key);
+    text.text("Let a container grow and end in the temp_state in which it was made, or make it anew after the switch.");
+    report(report_kind::misuse, text.view());
+}
+
+}
+
 bool temp_origin::check_free(void* block, std::size_t bytes) const noexcept {
+    if (then_.stack != 0 && then_.stack != temp_moment_of(is_second_).stack) [[unlikely]] {
+        const bool is_here = look_at_stack(is_second_, [&] { return is_inside_temp(block); });
+        if (is_here || !is_in_other_state(then_.stack)) return true; // left to the allocator
+        report_free_elsewhere(then_.stack, block);
+        return false;
+    }
     const temp_end ended = end();
     if (ended == temp_end::none) [[likely]]
         return true;

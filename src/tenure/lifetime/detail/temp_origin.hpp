@@ -13,6 +13,8 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
+struct temp_record;
+
 /// What ends memory of Temp.
 enum class temp_end : std::uint8_t { none, scope, reset, frame };
 
@@ -31,8 +33,14 @@ struct temp_moment {
 
 TENURE_API TENURE_COLD void report_inner_growth() noexcept;
 TENURE_API TENURE_COLD void report_outlived(temp_end what, const void* container_or_block) noexcept;
-/// Reports a scope that ends on a thread, or in a temp_state, other than the one on which it began.
-TENURE_COLD void report_scope_of_other_thread() noexcept;
+/// Reports a scope that ends on a thread, or in a temp_state, other than the one on which it began: on the stack that
+/// had this key.
+TENURE_COLD void report_scope_elsewhere(std::uint32_t key) noexcept;
+
+/// Marks a stack as that of a temp_state.
+void mark_stack_of_state(temp_record& stack) noexcept;
+/// Whether a temp_state was ever made.
+[[nodiscard]] bool are_there_states() noexcept;
 
 /// The moment at which a container over Temp was made, or got its first memory.
 class temp_origin {

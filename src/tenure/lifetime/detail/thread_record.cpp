@@ -51,38 +51,52 @@ lifetime_chunk* chunk_queue::pop() noexcept {
     return chunk;
 }
 
+std::uintptr_t reserve_temp_ranges(std::size_t count, std::size_t bytes) noexcept {
+    void* const reserved = platform::reserve(count * (temp_lead_bytes + bytes), temp_range_alignment);
+    return reserved != nullptr ? address_of(reserved) + temp_lead_bytes : 0;
+}
+
+void unreserve_temp_range(std::uintptr_t begin, std::size_t bytes) noexcept {
+    platform::unreserve(pointer_at(begin - temp_lead_bytes), temp_lead_bytes + bytes);
+}
+
+bool commit_temp_range(std::uintptr_t begin, std::uintptr_t from, std::uintptr_t to) noexcept {
+    if (from == begin) from -= platform::page_bytes();
+    return platform::commit(pointer_at(from), to - from);
+}
+
 void retained_temp_ranges::prepare() noexcept {
     if constexpr (checks::caller) return;
     constexpr std::size_t count = 2; // for the main thread and the first other one
     constexpr std::size_t pages_touched = 2;
     const std::size_t page = platform::page_bytes();
-    const std::size_t bytes =
-        align_up(option_table()[static_cast<std::size_t>(option::temp_budget_bytes)].built_in, page);
+    const std::size_t bytes = align_up(option_table()[static_cast<std::size_t>(option::temp_budget_bytes)].built_in,
+                                       temp_range_alignment); // a multiple: the ranges are neighbours
     const std::size_t committed = align_up(touched_bytes, page);
     const platform::lock_guard lock(mutex_);
     if (count_ != 0) return; // constructors that ran before have used Temp, in threads that have ended
-    void* const first = platform::reserve(count * bytes, cache_line_bytes);
-    if (first == nullptr) return;
+    const std::uintptr_t first = reserve_temp_ranges(count, bytes);
+    if (first == 0) return;
     for (std::size_t index = 0; index < count; ++index) {
-        void* const begin = pointer_at(address_of(first) + index * bytes);
-        ranges_[count_++] = {address_of(begin), bytes, platform::commit(begin, committed) ? committed : 0, 0};
+        const std::uintptr_t begin = first + index * (temp_lead_bytes + bytes);
+        ranges_[count_++] = {begin, bytes, commit_temp_range(begin, begin, begin + committed) ? committed : 0, 0};
     }
     if (ranges_[0].committed == 0) return;
     for (std::size_t index = 0; index < pages_touched; ++index)
-        *static_cast<volatile unsigned char*>(pointer_at(address_of(first) + index * page)) = 0;
+        *static_cast<volatile unsigned char*>(pointer_at(first + index * page)) = 0;
     ranges_[0].touched = pages_touched * page;
 }
 
-void* retained_temp_ranges::take(std::size_t bytes, std::size_t& committed) noexcept {
+std::uintptr_t retained_temp_ranges::take(std::size_t bytes, std::size_t& committed) noexcept {
     const platform::lock_guard lock(mutex_);
     for (std::size_t index = 0; index < count_; ++index) {
         const range found = ranges_[index];
         if (found.bytes != bytes) continue;
         ranges_[index] = ranges_[--count_];
         committed = found.committed;
-        return pointer_at(found.begin);
+        return found.begin;
     }
-    return nullptr;
+    return 0;
 }
 
 bool retained_temp_ranges::keep(std::uintptr_t begin, std::size_t bytes, std::uintptr_t committed_end) noexcept {
@@ -93,7 +107,7 @@ bool retained_temp_ranges::keep(std::uintptr_t begin, std::size_t bytes, std::ui
         const auto is_other = [&](const range& each) { return each.bytes != bytes; };
         range* const other = std::find_if(ranges_, ranges_ + count_, is_other);
         if (other == ranges_ + count_) return false;
-        platform::unreserve(pointer_at(other->begin), other->bytes);
+        unreserve_temp_range(other->begin, other->bytes);
         *other = ranges_[--count_];
     }
     if (committed_end > touched_end && !platform::seal(pointer_at(touched_end), committed_end - touched_end))
@@ -108,7 +122,7 @@ std::size_t retained_temp_ranges::release_all() noexcept {
     std::size_t released = 0;
     while (count_ != 0) {
         const range& last = ranges_[--count_];
-        platform::unreserve(pointer_at(last.begin), last.bytes);
+        unreserve_temp_range(last.begin, last.bytes);
         released += last.touched;
     }
     return released;

@@ -13,6 +13,7 @@
 #include <tenure/lifetime/detail/chunk_cache.hpp>
 #include <tenure/lifetime/detail/thread_lifetimes.hpp>
 #include <tenure/lifetime/temp.hpp>
+#include <tenure/lifetime/temp_job.hpp>
 #include <tenure/platform/by_thread.hpp>
 #include <tenure/platform/mutex.hpp>
 
@@ -28,6 +29,18 @@ struct chunk_queue {
     void append_all(chunk_queue& other) noexcept;
     lifetime_chunk* pop() noexcept;
 };
+
+// Ranges of Temp begin at multiples of 64 KiB, and the OS page in front of them is readable. A block of Temp that is
+// freed as TempJob by mistake then has what TempJob reads of it, the word in front of the block and its state byte, in
+// readable memory, and the free is reported instead of a crash.
+constexpr std::size_t temp_range_alignment = job_chunk_alignment;
+constexpr std::size_t temp_lead_bytes = temp_range_alignment; ///< addresses in front of each range
+
+/// Ranges of `bytes`, each behind its lead. Returns   the start of the first range; nullptr when out of memory.
+[[nodiscard]] std::uintptr_t reserve_temp_ranges(std::size_t count, std::size_t bytes) noexcept;
+void unreserve_temp_range(std::uintptr_t begin, std::size_t bytes) noexcept;
+/// Commits memory of a range, and the page in front of it together with its start.
+[[nodiscard]] bool commit_temp_range(std::uintptr_t begin, std::uintptr_t from, std::uintptr_t to) noexcept;
 
 /// In checked builds: when the scopes of a stack ended, so that a container can tell whether its memory has.
 struct scope_ends {
@@ -81,8 +94,8 @@ public:
     /// Cost      about 12 us, 8 MiB of addresses, and 8 KiB of memory.
     void prepare() noexcept;
 
-    /// Returns   a range of exactly `bytes`, of which the first `committed` are committed; or nullptr.
-    [[nodiscard]] void* take(std::size_t bytes, std::size_t& committed) noexcept;
+    /// Returns   a range of exactly `bytes`, of which the first `committed` are committed; zero if there is none.
+    [[nodiscard]] std::uintptr_t take(std::size_t bytes, std::size_t& committed) noexcept;
     /// Decommits what lies past touched_bytes. A range of another size, from before a change of the budget, gives way.
     /// Returns   false if the range is not kept.
     [[nodiscard]] bool keep(std::uintptr_t begin, std::size_t bytes, std::uintptr_t committed_end) noexcept;
@@ -138,6 +151,10 @@ void note_emptied(temp_record& stack, temp_end what) noexcept;
 /// Whether a block of this size is allocated in the stack whose position is in the thread-local words; under
 /// passthrough nothing is known, and the answer is true.
 [[nodiscard]] bool is_block_of_temp(const void* block, std::size_t bytes) noexcept;
+/// Whether the address is in allocated memory of that stack; true under passthrough.
+[[nodiscard]] bool is_inside_temp(const void* block) noexcept;
+/// Whether the address is in the range of one of the two stacks that the calling thread uses; not in a chunk.
+[[nodiscard]] bool is_in_range_of_temp(const void* block) noexcept;
 /// Empties both stacks that the calling thread uses.
 void empty_temp(temp_end what) noexcept;
 

@@ -43,7 +43,7 @@ public:
     static constexpr std::size_t max_slots = std::size_t{1} << 32;
     static constexpr std::size_t no_slot = SIZE_MAX;
 
-    /// `bytes` is a multiple of `alignment`. `max_count` is at most max_slots; a larger one refuses every take.
+    /// `max_count` is at most max_slots; a larger one refuses every take.
     handle_slots(std::size_t bytes, std::size_t alignment, std::size_t max_count) noexcept
         : guard_bytes_(guard_behind(bytes, alignment)), stride_(bytes + guard_bytes_), alignment_(alignment),
           max_count_(max_count) {
@@ -169,10 +169,9 @@ public:
 
 private:
     [[nodiscard]] static constexpr std::uint32_t guard_behind(std::size_t bytes, std::size_t alignment) noexcept {
-        if constexpr (!checks::caller) return 0;
         // AddressSanitizer poisons units of 8 bytes.
-        return static_cast<std::uint32_t>(align_up(bytes + tail_guard_bytes, max_of<std::size_t>(alignment, 8)) -
-                                          bytes);
+        const std::size_t unit = checks::caller ? max_of<std::size_t>(alignment, 8) : alignment;
+        return static_cast<std::uint32_t>(align_up(bytes + tail_guard_bytes, unit) - bytes);
     }
     [[nodiscard]] std::size_t object_bytes() const noexcept { return stride_ - guard_bytes_; }
     [[nodiscard]] std::uintptr_t object_at(std::size_t index) const noexcept {
@@ -211,7 +210,7 @@ private:
     std::size_t lowest_word_ = 0; ///< no word of the summary before this one has a bit
     std::size_t live_count_ = 0;
     std::uint32_t first_generation_ = 0; ///< of every slot of this range, before its first object
-    std::uint32_t guard_bytes_;          ///< behind each object, in checked builds: part of the stride
+    std::uint32_t guard_bytes_;          ///< behind each object; without checks only what the alignment adds
     std::size_t stride_;
     std::size_t alignment_;
     std::size_t max_count_;
