@@ -40,7 +40,7 @@ protected:
     static_assert(sizeof(pointer) == 2 * sizeof(void*));
     static_assert(std::is_nothrow_move_constructible_v<pointer>);
     static_assert(!std::is_copy_constructible_v<pointer>);
-    static_assert(!std::is_default_constructible_v<pointer>);
+    static_assert(std::is_nothrow_default_constructible_v<pointer>);
 
     ~uniques_in_pools() override {
         EXPECT_EQ(counted::alive, 0);
@@ -55,6 +55,18 @@ protected:
 
 using pools = testing::Types<tenure::pool<counted>, tenure::shared_pool<counted>>;
 TYPED_TEST_SUITE(uniques_in_pools, pools);
+
+TYPED_TEST(uniques_in_pools, an_empty_one_needs_no_pool_and_gets_it_with_its_object) {
+    struct level {
+        tenure::pool_unique<TypeParam> boss;
+    };
+    level here;
+    EXPECT_EQ(here.boss, nullptr);
+    here.boss.reset();
+    here.boss = tenure::make_unique_in(this->pool_, 5);
+    EXPECT_EQ(here.boss->value, 5);
+    EXPECT_EQ(this->pool_.size(), 1u);
+}
 
 TYPED_TEST(uniques_in_pools, an_object_is_made_and_goes_with_its_pointer) {
     {

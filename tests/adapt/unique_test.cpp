@@ -60,7 +60,9 @@ static_assert(sizeof(unique<std::string, tenure::temp>) == sizeof(void*));
 static_assert(sizeof(unique<int, tenure::arena>) == 2 * sizeof(void*));
 static_assert(std::is_empty_v<tenure::allocator_delete<int, tenure::temp_job>>);
 static_assert(std::is_default_constructible_v<unique<int, tenure::temp_job>>);
-static_assert(!std::is_default_constructible_v<unique<int, tenure::arena>>, "empty, it still names its allocator");
+static_assert(std::is_nothrow_default_constructible_v<unique<int, tenure::arena>>);
+static_assert(std::is_nothrow_default_constructible_v<unique<int[], tenure::arena>>);
+static_assert(std::is_nothrow_default_constructible_v<unique<int, recording_allocator>>);
 static_assert(!std::is_copy_constructible_v<unique<int, tenure::arena>>);
 static_assert(std::is_nothrow_move_constructible_v<unique<int, tenure::arena>>);
 static_assert(std::is_nothrow_move_assignable_v<unique<counted, tenure::temp_job>>);
@@ -208,6 +210,44 @@ TEST_F(uniques, an_empty_one_can_be_filled_later) {
     tenure::temp_job job;
     nowhere = make_unique_in<counted>(job, 2);
     EXPECT_TRUE(tenure::temp_job::owns(nowhere.get()));
+}
+
+TEST_F(uniques, one_that_names_no_allocator_takes_over_that_of_its_first_object) {
+    struct level {
+        unique<counted, recording_allocator> boss;
+        unique<counted_by_default[], recording_allocator> crowd;
+        unique<counted, tenure::arena> hero;
+    };
+    tenure::arena scratch;
+    level here;
+    EXPECT_EQ(here.boss, nullptr);
+    here.boss.reset();
+    here.hero = nullptr;
+    here.boss = make_unique_in<counted>(from_, 1);
+    here.crowd = make_unique_in<counted_by_default[]>(from_, 3);
+    here.hero = make_unique_in<counted>(scratch, 2);
+    const level moved = std::move(here);
+    EXPECT_EQ(moved.boss->value + moved.hero->value, 3);
+    EXPECT_EQ(moved.crowd.get_deleter().count(), 3u);
+    EXPECT_EQ(from_.live(), 2u);
+}
+
+TEST_F(uniques, an_object_that_one_without_an_allocator_is_given_is_reported) {
+    if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+    const support::heard_reports heard;
+    tenure::arena scratch;
+    auto one = make_unique_in<int>(scratch, 1);
+    auto other = make_unique_in<int>(from_, 2);
+    {
+        unique<int, tenure::arena> empty;
+        empty.reset(one.get());
+        unique<int, recording_allocator> also_empty;
+        also_empty.reset(other.get());
+        unique<int[], tenure::arena> array;
+        array.reset(one.get());
+    }
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 3u);
+    EXPECT_NE(heard.last().find("names no allocator"), std::string::npos) << heard.last();
 }
 
 TEST_F(uniques, arguments_arrive_as_they_were_passed) {

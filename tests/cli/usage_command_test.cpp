@@ -7,9 +7,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <unistd.h>
 
@@ -24,7 +27,8 @@ constexpr std::string_view log_text = R"({"format": "tenure frame usage", "versi
 {"name": "level loader", "limit_bytes": 62914560, "threshold_bytes": 41943040,
  "persistent_bytes": [1048576, 52428800, 2097152], "temp_job_bytes": [0, 0, 0], "temp_bytes": [0, 0, 0],
  "refusals": [0, 0, 2]},
-{"name": "physics", "persistent_bytes": [9, 9, 9], "temp_job_bytes": [0, 0, 0], "temp_bytes": [1, 2, 3],
+{"name": "physics", "persistent_bytes": [9, 9, 9], "temp_job_bytes": [0, 8388608, 4194304],
+ "temp_bytes": [1048576, 3145728, 2097152],
  "refusals": [0, 0, 0]}]})";
 
 class usage_command : public testing::Test {
@@ -51,14 +55,22 @@ TEST_F(usage_command, prints_a_line_for_each_tag) {
     const auto found = run("log.json");
     EXPECT_EQ(found.code, 0) << found.err;
     EXPECT_EQ(found.err, "");
-    EXPECT_TRUE(has(found.out, "3 frames; process heap in MiB\n")) << found.out;
+    EXPECT_TRUE(has(found.out, "3 frames; MiB at the end of each frame")) << found.out;
     const std::size_t at = found.out.find("\nlevel loader ");
     ASSERT_NE(at, std::string::npos) << found.out;
     const std::string line = found.out.substr(at + 1, found.out.find('\n', at + 1) - at - 1);
     EXPECT_TRUE(has(line, " 50")) << line; // peak
     EXPECT_TRUE(has(line, " 60")) << line; // limit
     EXPECT_TRUE(line.ends_with(" 2")) << line << ": frames 8 and 9 exceeded the budget, and 2 requests were refused";
-    EXPECT_TRUE(has(found.out, "\nphysics ")) << found.out;
+    const std::size_t second = found.out.find("\nphysics ");
+    ASSERT_NE(second, std::string::npos) << found.out;
+    const std::string physics = found.out.substr(second + 1);
+    std::istringstream words(physics);
+    const std::vector<std::string> cells{std::istream_iterator<std::string>(words), {}};
+    ASSERT_EQ(cells.size(), 10U) << physics;
+    EXPECT_EQ(cells[3] + "," + cells[4], "8,4") << "TempJob";
+    EXPECT_EQ(cells[5] + "," + cells[6], "3,2") << "Temp";
+    EXPECT_EQ(cells[7] + cells[8] + cells[9], "-00");
 }
 
 TEST_F(usage_command, prints_the_same_as_json) {
@@ -74,7 +86,12 @@ TEST_F(usage_command, prints_the_same_as_json) {
     EXPECT_EQ(loader.at("threshold_bytes"), 41943040);
     EXPECT_EQ(loader.at("frames_exceeded"), 2);
     EXPECT_EQ(loader.at("refused"), 2);
-    EXPECT_TRUE(read.at("tags").at(1).at("limit_bytes").is_null());
+    const auto& physics = read.at("tags").at(1);
+    EXPECT_TRUE(physics.at("limit_bytes").is_null());
+    EXPECT_EQ(physics.at("temp_job_peak_bytes"), 8388608);
+    EXPECT_EQ(physics.at("temp_job_last_bytes"), 4194304);
+    EXPECT_EQ(physics.at("temp_peak_bytes"), 3145728);
+    EXPECT_EQ(physics.at("temp_last_bytes"), 2097152);
 }
 
 TEST_F(usage_command, writes_a_page) {
@@ -106,6 +123,7 @@ TEST_F(usage_command, says_how_it_is_called) {
     EXPECT_EQ(help.code, 0);
     for (const char* const part : {"FILE", "--html", "--json", "frame_usage_log", "Exit codes"})
         EXPECT_TRUE(has(help.out, part)) << part << "\nnot in\n" << help.out;
+    EXPECT_TRUE(has(run_command("--help", directory_).out, "\n  tenure usage frames.json"));
     const auto without = run("");
     EXPECT_EQ(without.code, 2);
     EXPECT_TRUE(has(without.err, "`tenure usage --help`")) << without.err;

@@ -8,9 +8,13 @@
 
 #include <array>
 #include <atomic>
+#include <cstdint>
 #include <cstdlib>
 #include <thread>
 #include <vector>
+
+#include <tenure/heap/budget.hpp>
+#include <tenure/lifetime/lifetime.hpp>
 
 #include "bench/experiments/heap/heap_workload.hpp"
 #include "bench/experiments/latency/latency_workload.hpp"
@@ -164,6 +168,21 @@ TEST(heap_threads, pass_with_our_own_heap) {
         const kept_recorder found = run_few(heap_experiment, tenure_in_heap().front().run, part);
         EXPECT_EQ(found.failure, "") << part;
         EXPECT_EQ(found.query, "heap::owns") << part;
+    }
+}
+
+TEST(heap_threads, pass_under_one_tag_and_one_budget) {
+    ASSERT_EQ(tenure_in_heap().size(), 3u);
+    for (const contestant& row : tenure_in_heap().subspan(1)) {
+        EXPECT_EQ(row.parts, heap_part::bit(heap_part::mixed_threads)) << row.name;
+        const tenure::tag owner("one of all threads");
+        const kept_recorder found = run_few(heap_experiment, row.run, heap_part::mixed_threads);
+        EXPECT_EQ(found.failure, "") << row.name;
+        EXPECT_GT(found.values.at("in turn, own blocks, 8 to 16000 B, 2 threads"), 0) << row.name;
+        EXPECT_EQ(tenure::usage_of(owner).persistent_count, 0u) << row.name;
+        const bool has_budget = tenure::budget_of(owner).limit_bytes != SIZE_MAX;
+        EXPECT_EQ(has_budget, row.name.ends_with("budget)")) << row.name;
+        tenure::set_budget(owner, {});
     }
 }
 

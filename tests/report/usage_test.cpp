@@ -34,6 +34,20 @@ TEST(usage_chart, marks_the_frames_that_exceed_a_budget) {
     EXPECT_EQ(count_of(draw_usage(log, log.tags[1], "v"), "class=\"budget\""), 0U);
 }
 
+TEST(usage_chart, draws_each_lifetime_that_the_tag_used) {
+    frame_usages log = parse_usage(log_text, "log");
+    const std::string loader = draw_usage(log, log.tags[0], "u");
+    EXPECT_EQ(count_of(loader, "class=\"course"), 1U);
+    EXPECT_EQ(count_of(loader, "TempJob"), 0U);
+    log.tags[1].temp_job_bytes = {0, 7, 0};
+    const std::string physics = draw_usage(log, log.tags[1], "v");
+    EXPECT_EQ(count_of(physics, "class=\"course"), 3U);
+    EXPECT_EQ(count_of(physics, "TempJob"), 1U);
+    EXPECT_EQ(count_of(physics, "allocated from Temp in the frame"), 1U);
+    log.tags[1].persistent_bytes = {0, 0, 0};
+    EXPECT_EQ(count_of(usage_page(log, "log"), "<figure"), 2U) << "also a tag that used Temp alone";
+}
+
 TEST(usage_chart, makes_a_page_that_is_well_formed) {
     const std::string page = usage_page(parse_usage(log_text, "log"), "log <1>");
     EXPECT_EQ(faults_of(page), std::vector<std::string>{});

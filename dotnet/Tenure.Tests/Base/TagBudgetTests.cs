@@ -3,6 +3,7 @@
 
 using System;
 using System.Collections.Generic;
+using System.Threading;
 using Xunit;
 
 namespace Tenure.Tests;
@@ -59,6 +60,55 @@ public sealed unsafe class TagBudgetTests
         Assert.True(block != null && spare == 0);
         Native.Deallocate(block, Lifetime.Persistent);
         cache.RemoveBudget();
+    }
+
+    [Fact]
+    public void a_handler_that_frees_too_little_is_told_once_and_the_request_fails()
+    {
+        Tag cache = Tag.Named("TagBudgetTests too little");
+        var told = new List<BudgetEvent>();
+        nint spare = 0;
+        using var scope = new TagScope(cache);
+        void* held = Native.Allocate(Block, Lifetime.Persistent);
+        spare = (nint)Native.Allocate(Block / 4, Lifetime.Persistent);
+        cache.SetBudget(2 * Block, handler: (in BudgetEvent happened) =>
+        {
+            told.Add(happened);
+            Native.Deallocate((void*)spare, Lifetime.Persistent);
+            spare = 0;
+        });
+        Assert.Throws<OutOfMemoryException>(() => (nint)Native.Allocate(2 * Block, Lifetime.Persistent));
+        BudgetEvent refusal = Assert.Single(told);
+        Assert.Equal(BudgetEventKind.Refusal, refusal.Kind);
+        Assert.Equal(cache, refusal.Tag);
+        Assert.True(refusal.RequestedBytes >= 2 * Block && refusal.UsedBytes >= Block + (Block / 4));
+        Assert.Equal(ulong.MaxValue, refusal.ThresholdBytes);
+        Assert.Equal(1UL, cache.Usage.PersistentCount); // what the handler freed stays free
+        void* smaller = Native.Allocate(Block / 2, Lifetime.Persistent);
+        Assert.Single(told);
+        Native.Deallocate(smaller, Lifetime.Persistent);
+        Native.Deallocate(held, Lifetime.Persistent);
+        cache.RemoveBudget();
+    }
+
+    [Fact]
+    public void a_refusal_is_told_on_the_thread_of_the_request()
+    {
+        Tag owner = Tag.Named("TagBudgetTests thread");
+        int toldOn = 0;
+        owner.SetBudget(Block, handler: (in BudgetEvent _) => toldOn = Environment.CurrentManagedThreadId);
+        int askedOn = 0;
+        var thread = new Thread(() =>
+        {
+            askedOn = Environment.CurrentManagedThreadId;
+            using var scope = new TagScope(owner);
+            Assert.Throws<OutOfMemoryException>(() => (nint)Native.Allocate(2 * Block, Lifetime.Persistent));
+        });
+        thread.Start();
+        thread.Join();
+        Assert.NotEqual(0, askedOn);
+        Assert.Equal(askedOn, toldOn);
+        owner.RemoveBudget();
     }
 
     [Fact]

@@ -11,6 +11,7 @@
 #include <numeric>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -27,14 +28,18 @@ namespace tenure::lab {
 
 namespace {
 
+/// The bytes of a tag, as far as a program can count them by tag.
+struct lifetime_column {
+    const char* key; ///< in JSON, before `_peak_bytes`
+    std::vector<std::int64_t> tag_frames::*values;
+};
+constexpr lifetime_column lifetimes[] = {{"temp_job", &tag_frames::temp_job_bytes}, {"temp", &tag_frames::temp_bytes}};
+
+std::string mib_text(std::int64_t bytes) { return value_text(static_cast<double>(bytes) / (1024.0 * 1024.0)); }
 std::string mib_text(std::uint64_t bytes) { return value_text(static_cast<double>(bytes) / (1024.0 * 1024.0)); }
 
 std::int64_t refused_count(const tag_frames& each) {
     return std::accumulate(each.refusals.begin(), each.refusals.end(), std::int64_t{0});
-}
-
-std::int64_t last_bytes(const tag_frames& each) {
-    return each.persistent_bytes.empty() ? 0 : each.persistent_bytes.back();
 }
 
 nlohmann::json json_of(const frame_usages& log) {
@@ -43,28 +48,36 @@ nlohmann::json json_of(const frame_usages& log) {
     };
     nlohmann::json tags = nlohmann::json::array();
     for (const tag_frames& each : log.tags) {
-        tags.push_back({{"name", each.name},
-                        {"peak_bytes", each.peak_bytes()},
-                        {"last_bytes", last_bytes(each)},
-                        {"limit_bytes", limit(each.limit_bytes)},
-                        {"threshold_bytes", limit(each.threshold_bytes)},
-                        {"frames_exceeded", each.exceeded_count()},
-                        {"refused", refused_count(each)}});
+        nlohmann::json row{{"name", each.name},
+                           {"peak_bytes", each.peak_bytes()},
+                           {"last_bytes", last_of(each.persistent_bytes)},
+                           {"limit_bytes", limit(each.limit_bytes)},
+                           {"threshold_bytes", limit(each.threshold_bytes)},
+                           {"frames_exceeded", each.exceeded_count()},
+                           {"refused", refused_count(each)}};
+        for (const lifetime_column& held : lifetimes) {
+            row[fmt::format("{}_peak_bytes", held.key)] = peak_of(each.*held.values);
+            row[fmt::format("{}_last_bytes", held.key)] = last_of(each.*held.values);
+        }
+        tags.push_back(std::move(row));
     }
     return {{"frame_count", log.frames.size()}, {"tags", std::move(tags)}};
 }
 
 std::string table_of(const frame_usages& log) {
-    std::string text = fmt::format("{}; process heap in MiB\n{:<24}{:>10}{:>10}{:>10}{:>17}{:>10}\n",
-                                   count_text(log.frames.size(), "frame"), "tag", "peak", "last", "limit",
-                                   "frames exceeded", "refused");
+    std::string text =
+        fmt::format("{}; MiB at the end of each frame, of Temp: allocated within it\n"
+                    "{:<24}{:>18}{:>18}{:>18}{:>18}\n{:<24}",
+                    count_text(log.frames.size(), "frame"), "", "process heap", "TempJob", "Temp", "budget", "tag");
+    for (int count = 0; count < 3; ++count) text += fmt::format("{:>9}{:>9}", "peak", "last");
+    text += fmt::format("{:>9}{:>9}{:>9}\n", "limit", "exceeded", "refused");
     for (const tag_frames& each : log.tags) {
         const std::string name = elided(printable(each.name), 23);
-        text += fmt::format("{}{:{}}{:>10}{:>10}{:>10}{:>17}{:>10}\n", name, "", 24 - columns_of(name),
-                            mib_text(static_cast<std::uint64_t>(each.peak_bytes())),
-                            mib_text(static_cast<std::uint64_t>(last_bytes(each))),
-                            each.limit_bytes.has_value() ? mib_text(*each.limit_bytes) : "-", each.exceeded_count(),
-                            refused_count(each));
+        text += fmt::format("{}{:{}}", name, "", 24 - columns_of(name));
+        for (const auto* const values : {&each.persistent_bytes, &each.temp_job_bytes, &each.temp_bytes})
+            text += fmt::format("{:>9}{:>9}", mib_text(peak_of(*values)), mib_text(last_of(*values)));
+        text += fmt::format("{:>9}{:>9}{:>9}\n", each.limit_bytes.has_value() ? mib_text(*each.limit_bytes) : "-",
+                            each.exceeded_count(), refused_count(each));
     }
     return text;
 }
@@ -78,8 +91,11 @@ usage_command::usage_command(CLI::App& app)
     command_->add_option("--html", html_, "Draws each tag over the frames, with its budget, into this page")
         ->type_name("FILE");
     command_->add_flag("--json", json_, "Prints the table as JSON, in bytes");
-    command_->footer("\nExample:\n  tenure usage frames.json --html frames.html\n\nExit codes: 0 ok; 2 invalid command "
-                     "line or log; 3 the page or standard output could not be written; 70 the command itself failed.");
+    command_->footer(
+        "\nExample:\n  tenure usage frames.json --html frames.html\n\nShown are the process heap, TempJob and "
+        "Temp, which count by tag. Pools, groups and other heaps do not: pass them a budget_source, or "
+        "ask their stats().\n\nExit codes: 0 ok; 2 invalid command "
+        "line or log; 3 the page or standard output could not be written; 70 the command itself failed.");
 }
 
 int usage_command::run() const {

@@ -36,7 +36,9 @@ struct plot {
 };
 
 plot plot_of(const frame_usages& log, const tag_frames& shown) {
-    std::vector<double> values{mib(static_cast<double>(shown.peak_bytes()))};
+    std::vector<double> values;
+    for (const auto* const each : {&shown.persistent_bytes, &shown.temp_job_bytes, &shown.temp_bytes})
+        values.push_back(mib(static_cast<double>(peak_of(*each))));
     for (const std::optional<std::uint64_t>& each : {shown.limit_bytes, shown.threshold_bytes})
         if (each.has_value()) values.push_back(mib(static_cast<double>(*each)));
     const double first = static_cast<double>(log.frames.front());
@@ -58,6 +60,16 @@ void draw_axes(svg& picture, const plot& at) {
     picture.text(left + plot_width / 2, bottom + 31, "frame", "tick", anchor::middle);
 }
 
+void draw_course(svg& picture, const plot& at, const frame_usages& log, const std::vector<std::int64_t>& bytes,
+                 std::string_view css) {
+    std::string path;
+    for (std::size_t index = 0; index < log.frames.size(); ++index) {
+        path += fmt::format("{}{} {}", index == 0 ? "M" : "L", coordinate(at.across(log.frames[index])),
+                            coordinate(at.up(static_cast<double>(bytes[index]))));
+    }
+    picture.path(path, css);
+}
+
 void draw_limit(svg& picture, const plot& at, const std::optional<std::uint64_t>& bytes, std::string_view name) {
     if (!bytes.has_value()) return;
     const double y = at.up(static_cast<double>(*bytes));
@@ -74,12 +86,15 @@ std::string draw_usage(const frame_usages& log, const tag_frames& shown, std::st
                 fmt::format("{} of the process heap, peak {} MiB", count_text(log.frames.size(), "frame"),
                             value_text(mib(static_cast<double>(shown.peak_bytes())))));
     draw_axes(picture, at);
-    std::string path;
-    for (std::size_t index = 0; index < log.frames.size(); ++index) {
-        path += fmt::format("{}{} {}", index == 0 ? "M" : "L", coordinate(at.across(log.frames[index])),
-                            coordinate(at.up(static_cast<double>(shown.persistent_bytes[index]))));
-    }
-    picture.path(path, "course ours");
+    std::string lines;
+    const auto draw = [&](const std::vector<std::int64_t>& bytes, std::string_view css, std::string_view words) {
+        if (peak_of(bytes) == 0) return;
+        draw_course(picture, at, log, bytes, css);
+        lines += words;
+    };
+    draw(shown.temp_bytes, "course", "; thin line: allocated from Temp in the frame");
+    draw(shown.temp_job_bytes, "course baseline", "; long dashes: TempJob");
+    draw_course(picture, at, log, shown.persistent_bytes, "course ours");
     draw_limit(picture, at, shown.limit_bytes, "limit");
     draw_limit(picture, at, shown.threshold_bytes, "threshold");
     for (std::size_t index = 0; index < log.frames.size(); ++index) {
@@ -97,24 +112,28 @@ std::string draw_usage(const frame_usages& log, const tag_frames& shown, std::st
             picture.line(x, bottom - 3, x, bottom + 3, "rounds");
         picture.close();
     }
-    const std::string_view legend = shown.limit_bytes.has_value() || shown.threshold_bytes.has_value()
-                                        ? "; dashed: budget; ▼ requests refused; ticks on the axis: over the threshold"
-                                        : "";
+    const std::string_view legend =
+        shown.limit_bytes.has_value() || shown.threshold_bytes.has_value()
+            ? "; short dashes: budget; ▼ requests refused; ticks on the axis: over the threshold"
+            : "";
     return fmt::format("<figure class=\"wide\"><figcaption><strong>{}</strong> <span class=\"unit\">MiB in the process "
-                       "heap at the end of each frame{}</span></figcaption>{}</figure>\n",
-                       escaped(shown.name), legend, picture.str());
+                       "heap at the end of each frame{}{}</span></figcaption>{}</figure>\n",
+                       escaped(shown.name), lines, legend, picture.str());
 }
 
 std::string usage_page(const frame_usages& log, std::string_view title) {
     std::vector<const tag_frames*> tags;
     for (const tag_frames& each : log.tags) tags.push_back(&each);
+    const auto peak_of_all = [](const tag_frames& each) {
+        return std::max({each.peak_bytes(), peak_of(each.temp_job_bytes), peak_of(each.temp_bytes)});
+    };
     std::stable_sort(tags.begin(), tags.end(),
-                     [](const tag_frames* a, const tag_frames* b) { return a->peak_bytes() > b->peak_bytes(); });
+                     [&](const tag_frames* a, const tag_frames* b) { return peak_of_all(*a) > peak_of_all(*b); });
     std::string charts;
     for (std::size_t index = 0; index < tags.size() && !log.frames.empty(); ++index)
-        if (tags[index]->peak_bytes() > 0 || tags[index]->exceeded_count() > 0)
+        if (peak_of_all(*tags[index]) > 0 || tags[index]->exceeded_count() > 0)
             charts += draw_usage(log, *tags[index], fmt::format("u{}", index));
-    if (charts.empty()) charts = "<p>No tag has used the process heap.</p>\n";
+    if (charts.empty()) charts = "<p>No tag has used memory.</p>\n";
     return fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
                        "http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
                        "'unsafe-inline'\">\n<title>{0}</title>\n<style>{1}</style>\n</head>\n<body>\n<div "

@@ -44,9 +44,13 @@ tag_frames read_tag(fields from, std::size_t frame_count) {
 
 }
 
-std::int64_t tag_frames::peak_bytes() const {
-    return persistent_bytes.empty() ? 0 : *std::max_element(persistent_bytes.begin(), persistent_bytes.end());
+std::int64_t peak_of(const std::vector<std::int64_t>& values) {
+    return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
 }
+
+std::int64_t last_of(const std::vector<std::int64_t>& values) { return values.empty() ? 0 : values.back(); }
+
+std::int64_t tag_frames::peak_bytes() const { return peak_of(persistent_bytes); }
 
 bool tag_frames::is_exceeded(std::size_t index) const {
     const auto used = static_cast<std::uint64_t>(persistent_bytes[index]);

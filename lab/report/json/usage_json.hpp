@@ -14,16 +14,20 @@
 
 namespace tenure::lab {
 
-/// One tag: a value per frame.
+/// One tag: a value per frame. Temp's are the bytes allocated within the frame, the others are live at its end.
 struct tag_frames {
     std::string name;
     std::optional<std::uint64_t> limit_bytes, threshold_bytes;
     std::vector<std::int64_t> persistent_bytes, temp_job_bytes, temp_bytes, refusals;
 
-    [[nodiscard]] std::int64_t peak_bytes() const;
+    [[nodiscard]] std::int64_t peak_bytes() const;           ///< of the process heap, to which budgets apply
     [[nodiscard]] bool is_exceeded(std::size_t index) const; ///< past the threshold or the limit, or refused
     [[nodiscard]] std::size_t exceeded_count() const;
 };
+
+/// The largest and the last value; 0 without frames.
+[[nodiscard]] std::int64_t peak_of(const std::vector<std::int64_t>& values);
+[[nodiscard]] std::int64_t last_of(const std::vector<std::int64_t>& values);
 
 struct frame_usages {
     std::vector<std::int64_t> frames;

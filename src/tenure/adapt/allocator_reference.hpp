@@ -67,25 +67,42 @@ public:
 template<class A>
 concept stateless_allocator = allocator<A> && std::is_empty_v<A> && std::default_initializable<A>;
 
-/// How a deleter refers to its allocator.
+struct no_reference {
+    constexpr no_reference() noexcept = default;
+    constexpr explicit no_reference(const void*) noexcept {}
+};
+
+/// How a deleter refers to its allocator: by pointer, or by nothing if that has no state. A deleter without an
+/// allocator is that of an empty pointer.
 template<allocator A>
-class deleter_reference : allocator_reference<A> {
+class deleter_reference {
 public:
-    using allocator_reference<A>::allocator_reference;
+    constexpr deleter_reference() noexcept = default;
+    deleter_reference(A& from) noexcept : from_(&from) {} // NOLINT: implicit, as a reference is
     /// Whether objects may be made with this deleter.
     [[nodiscard]] static constexpr bool is_usable() noexcept { return true; }
     /// Calls `free(allocator)`, where an object is destroyed.
     template<class Free>
-    TENURE_LOCAL void use(const void*, Free&& free) const noexcept {
-        auto&& from = this->get();
-        free(from);
+    TENURE_LOCAL void use(const void* object, Free&& free) const noexcept {
+        if constexpr (stateless_allocator<A>) {
+            A from{};
+            free(from);
+        } else {
+            if (checks::caller && from_ == nullptr) [[unlikely]]
+                return report_without_owner(object);
+            free(*from_);
+        }
     }
+
+private:
+    [[no_unique_address]] std::conditional_t<stateless_allocator<A>, no_reference, A*> from_{};
 };
 
 /// For an allocator that can move: a pointer to its home, which says where it is.
 template<allocator A>
 requires(has_home<A>) class deleter_reference<A> {
 public:
+    constexpr deleter_reference() noexcept = default;
     deleter_reference(A& from) noexcept : home_(from.unmoved_home()) {} // NOLINT: implicit, as a reference is
     /// False when there is no memory for the home.
     [[nodiscard]] bool is_usable() const noexcept { return home_ != nullptr; }
@@ -94,7 +111,7 @@ public:
     template<class Free>
     TENURE_LOCAL void use(const void* object, Free&& free) const noexcept {
         if (home_ == nullptr) [[unlikely]]
-            return;
+            return checks::caller ? report_without_owner(object) : void();
         auto* const from = static_cast<typename A::home_owner*>(home_->owner);
         if (from == nullptr) [[unlikely]]
             return checks::caller ? home_->report_outlived(object) : void();
@@ -102,7 +119,7 @@ public:
     }
 
 private:
-    owner_home* home_;
+    owner_home* home_ = nullptr;
 };
 
 }

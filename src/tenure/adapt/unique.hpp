@@ -12,6 +12,8 @@
 ///                while fewer than 256 other owners have ended since, because the memory is gone; checked builds report
 ///                it, whatever their number. A struct that is assigned to must reset its pointers before its pool takes
 ///                over the other one's objects: erase() of a std::vector assigns.
+/// Empty          a pointer may be declared without an owner, and gets it with its first object: `pool_unique<...> one;
+///                one = make_unique_in(monsters, 7);`. reset(object) does not give it one.
 /// Cost           an owner's first pointer creates its home: a lock, and 24 bytes. Each free loads the owner's address.
 ///
 /// Compile time   0.3 s for each file that includes it, because std::unique_ptr is in <memory>.
@@ -38,6 +40,12 @@ concept frees_without_size = requires(A& a, void* block) {
     a.deallocate(block);
 }
 &&!requires(A & a) { a.sizes(); };
+
+/// Allocators for which a lower bound of a block's size is worth naming.
+template<class A>
+concept frees_at_least = requires(A& a, void* block) {
+    a.deallocate_at_least(block, std::size_t{1});
+};
 
 /// Whether a unique<Base> may own what make_unique_in<Object>() returns: ~Object() must run, and the whole object must
 /// be freed, so Base needs a virtual destructor, and the allocator must not need the size.
@@ -66,12 +74,13 @@ constexpr void require_own_objects() noexcept {
 ///
 /// A unique pointer to an object converts to one to a base with a virtual destructor if the allocator frees without a
 /// size: the process heap, a heap, Temp, TempJob and block pools. An arena or affinity group would need the size of the
-/// whole object, which the base does not know.
+/// whole object, which the base does not know. Temp rewinds by the size of T: an object of a larger derived class is
+/// freed when its scope, reset or frame ends.
 template<class T, allocator Allocator>
 class allocator_delete {
 public:
-    allocator_delete() noexcept requires detail::stateless_allocator<Allocator>
-    = default;
+    /// The deleter of an empty pointer: it names no allocator, except a stateless one.
+    constexpr allocator_delete() noexcept = default;
     explicit allocator_delete(Allocator& from) noexcept : from_(from) {}
     template<class Object>
     requires detail::owned_as_base<T, Object, Allocator>
@@ -83,11 +92,13 @@ public:
         from_.use(object, [&](auto& from) noexcept {
             void* const block = detail::whole_object(object);
             object->~T();
-            if constexpr (std::has_virtual_destructor_v<T> && !std::is_final_v<T> &&
-                          detail::frees_without_size<Allocator>) {
-                from.deallocate(block);
-            } else {
+            if constexpr (!std::has_virtual_destructor_v<T> || std::is_final_v<T> ||
+                          !detail::frees_without_size<Allocator>) {
                 from.deallocate(block, sizeof(T), alignof(T));
+            } else if constexpr (detail::frees_at_least<Allocator>) {
+                from.deallocate_at_least(block, sizeof(T));
+            } else {
+                from.deallocate(block);
             }
         });
     }
@@ -103,8 +114,7 @@ private:
 template<class T, allocator Allocator>
 class allocator_delete<T[], Allocator> {
 public:
-    allocator_delete() noexcept requires detail::stateless_allocator<Allocator>
-    = default;
+    constexpr allocator_delete() noexcept = default;
     allocator_delete(Allocator& from, std::size_t count) noexcept : from_(from), count_(count) {}
 
     TENURE_LOCAL void operator()(T* first) const noexcept {
@@ -125,18 +135,25 @@ private:
 template<class Pool>
 class pool_delete {
 public:
+    /// The deleter of an empty pointer: it names no pool.
+    constexpr pool_delete() noexcept = default;
     explicit pool_delete(Pool& pool) noexcept : pool_(&pool) {}
-    TENURE_LOCAL void operator()(typename Pool::value_type* object) const noexcept { pool_->destroy(object); }
+    TENURE_LOCAL void operator()(typename Pool::value_type* object) const noexcept {
+        if (checks::caller && pool_ == nullptr) [[unlikely]]
+            return detail::report_without_owner(object);
+        pool_->destroy(object);
+    }
     [[nodiscard]] static constexpr bool is_usable() noexcept { return true; }
 
 private:
-    Pool* pool_;
+    Pool* pool_ = nullptr;
 };
 
 /// The same for a pool<T> or shared_pool<T>, which may move.
 template<class Pool>
 requires(detail::has_home<Pool>) class pool_delete<Pool> {
 public:
+    constexpr pool_delete() noexcept = default;
     explicit pool_delete(Pool& pool) noexcept : from_(pool) {}
     TENURE_LOCAL void operator()(typename Pool::value_type* object) const noexcept {
         from_.use(object, [&](typename Pool::home_owner& from) noexcept { Pool::destroy_in(from, object); });

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <new>
 
+#include <tenure/base/budget_source.hpp>
 #include <tenure/base/check.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
@@ -110,10 +111,12 @@ arena_chunk* arena::next_chunk(std::size_t bytes, std::size_t alignment) noexcep
     arena_chunk* const kept = current_ != nullptr ? current_->next : first_;
     if (kept != nullptr && kept->bytes >= needed) return kept;
 
+    detail::allocation_attempt attempt;
     std::size_t size = std::max(needed, next_bytes_);
     void* memory = detail::acquire_aligned(source_, size, cache_line_bytes);
     if (memory == nullptr && size > needed) memory = detail::acquire_aligned(source_, size = needed, cache_line_bytes);
     if (memory == nullptr) return nullptr;
+    attempt.succeeded();
     next_bytes_ = std::min(std::max(next_bytes_, 2 * size), std::max(max_chunk_bytes, next_bytes_));
 
     auto* const chunk = new (memory) arena_chunk{kept, current_, size, 0, 0};

@@ -8,13 +8,17 @@
 
 namespace tenure::inline TENURE_ABI {
 
+TENURE_THREAD_LOCAL detail::allocation_attempt* detail::current_attempt = nullptr;
+
 /// Counts the bytes before they are acquired, so that threads that ask at the same moment do not exceed the limit.
 bool budget_source::charge(std::size_t bytes) noexcept {
     std::size_t before = used_bytes_.load(std::memory_order_relaxed);
     do {
         if (bytes > limits_.limit_bytes || before > limits_.limit_bytes - bytes) {
-            refused_count_.fetch_add(1, std::memory_order_relaxed);
-            tell(budget_event::kind::refusal, before, bytes);
+            if (auto* const attempt = detail::allocation_attempt::current(); attempt != nullptr)
+                attempt->note(*this, before, bytes);
+            else
+                refuse(before, bytes);
             return false;
         }
     } while (!used_bytes_.compare_exchange_weak(before, before + bytes, std::memory_order_relaxed));
@@ -41,6 +45,15 @@ void budget_source::refund(std::size_t bytes) noexcept { used_bytes_.fetch_sub(b
 void budget_source::tell(budget_event::kind what, std::size_t used, std::size_t requested) const noexcept {
     if (limits_.handler != nullptr)
         limits_.handler({what, name_, used, requested, limits_.threshold_bytes, limits_.limit_bytes}, limits_.context);
+}
+
+void budget_source::refuse(std::size_t used, std::size_t requested) noexcept {
+    refused_count_.fetch_add(1, std::memory_order_relaxed);
+    tell(budget_event::kind::refusal, used, requested);
+}
+
+void detail::tell_refusal(budget_source& by, std::size_t used_bytes, std::size_t requested_bytes) noexcept {
+    by.refuse(used_bytes, requested_bytes);
 }
 
 void* budget_source::acquire(std::size_t bytes, std::size_t alignment) noexcept {

@@ -9,7 +9,9 @@
 /// Use it for     the budget of a heap, an arena, a pool, a group or frame_memory: pass the source to them. Budgets of
 ///                a subsystem within the process heap are by tag: heap/budget.hpp.
 /// Events         the threshold and the peak are of bytes that the source has returned. A request that the source
-///                behind refuses tells nothing.
+///                behind refuses tells nothing. An allocator over the source may ask it several times for one request,
+///                for fewer bytes or after it returned free memory: that is one refusal, and none if the request
+///                succeeds in the end. Its figures are those of the last question.
 /// Cost           a few atomic operations per block of the source, which are rare.
 /// Threads        as the source behind it.
 /// Example        examples/budgets.cpp
@@ -49,6 +51,55 @@ struct budget {
     void* context = nullptr;
 };
 
+class budget_source;
+
+namespace detail {
+
+/// A request of the program, for which an allocator may ask its source several times: for a smaller segment, or again
+/// after it returned free memory. Place it around the calls to the source. A budget_source tells one refusal per
+/// attempt, and none if the attempt succeeds. Attempts nest on a thread; the outermost counts.
+class allocation_attempt {
+public:
+    allocation_attempt() noexcept;
+    ~allocation_attempt();
+    allocation_attempt(const allocation_attempt&) = delete;
+    allocation_attempt& operator=(const allocation_attempt&) = delete;
+
+    /// What was refused so far is not told.
+    void succeeded() noexcept { refused_by_ = nullptr; }
+    /// Keeps a refusal for the attempt's end. The latest one is told: it was for the fewest bytes.
+    void note(budget_source& by, std::size_t used_bytes, std::size_t requested_bytes) noexcept {
+        refused_by_ = &by;
+        used_bytes_ = used_bytes;
+        requested_bytes_ = requested_bytes;
+    }
+    /// The outermost attempt of the calling thread; nullptr outside.
+    [[nodiscard]] static allocation_attempt* current() noexcept;
+
+private:
+    bool is_outermost_;
+    budget_source* refused_by_ = nullptr;
+    std::size_t used_bytes_;
+    std::size_t requested_bytes_;
+};
+
+extern TENURE_API TENURE_THREAD_LOCAL allocation_attempt* current_attempt TENURE_TLS_MODEL;
+TENURE_API TENURE_COLD void tell_refusal(budget_source& by, std::size_t used_bytes,
+                                         std::size_t requested_bytes) noexcept;
+
+inline allocation_attempt* allocation_attempt::current() noexcept { return current_attempt; }
+inline allocation_attempt::allocation_attempt() noexcept : is_outermost_(current_attempt == nullptr) {
+    if (is_outermost_) current_attempt = this;
+}
+inline allocation_attempt::~allocation_attempt() {
+    if (!is_outermost_) return;
+    current_attempt = nullptr;
+    if (refused_by_ != nullptr) [[unlikely]]
+        tell_refusal(*refused_by_, used_bytes_, requested_bytes_);
+}
+
+}
+
 class TENURE_API budget_source final : public block_source {
 public:
     /// Requires  `behind` and the text of `name` outlive this source.
@@ -71,15 +122,19 @@ public:
         return confirmed_bytes_.load(detail::memory_order::relaxed);
     }
     [[nodiscard]] std::size_t peak_bytes() const noexcept { return peak_bytes_.load(detail::memory_order::relaxed); }
+    /// Requests of the program, as the handler is told.
     [[nodiscard]] std::uint64_t refused_count() const noexcept {
         return refused_count_.load(detail::memory_order::relaxed);
     }
 
 private:
+    friend void detail::tell_refusal(budget_source& by, std::size_t used_bytes, std::size_t requested_bytes) noexcept;
+
     [[nodiscard]] bool charge(std::size_t bytes) noexcept;
     void refund(std::size_t bytes) noexcept;
     void confirm(std::size_t bytes) noexcept;
     void forget(std::size_t bytes) noexcept;
+    void refuse(std::size_t used, std::size_t requested) noexcept;
     void tell(budget_event::kind what, std::size_t used, std::size_t requested) const noexcept;
 
     block_source& behind_;

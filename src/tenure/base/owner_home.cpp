@@ -16,6 +16,11 @@ void owner_home::report_outlived(const void* object) const noexcept {
                   "assigned to, reset the pointers first, or hold the owner by a std::unique_ptr.");
 }
 
+void report_without_owner(const void* object) noexcept {
+    report_misuse("a tenure::unique that names no allocator was given an object, and cannot free it", object,
+                  "Assign it a pointer of make_unique_in(), which names the allocator; reset(object) does not.");
+}
+
 void owner_home::report_left(const void* former) const noexcept {
     report_text text;
     text.text("the ").text(part);

@@ -28,6 +28,9 @@ struct owner_home {
     TENURE_API TENURE_COLD void report_left(const void* former) const noexcept;
 };
 
+/// Reports an object of a unique pointer that has no owner: made by its default constructor, and then given the object.
+TENURE_API TENURE_COLD void report_without_owner(const void* object) noexcept;
+
 /// The home of the owner whose link is `place`, made if it has none. Returns   nullptr when out of memory.
 /// Cost      a lock, and now and then an OS page. Threads   any. platform/ defines it and end_home().
 [[nodiscard]] TENURE_API owner_home* make_home(atomic<owner_home*>& place, void* owner, const char* part) noexcept;

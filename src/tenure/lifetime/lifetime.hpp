@@ -109,7 +109,12 @@ TENURE_LOCAL inline void destroy(T* object, lifetime held) noexcept {
     void* const block = detail::whole_object(object);
     object->~T();
     if constexpr (std::has_virtual_destructor_v<T>) {
-        tenure::deallocate(block, held);
+        switch (held) {
+        case lifetime::temp: return temp::deallocate_at_least(block, sizeof(T));
+        case lifetime::temp_job: return temp_job::deallocate_at_least(block, sizeof(T));
+        case lifetime::persistent: break;
+        }
+        detail::deallocate_persistent(block);
     } else {
         tenure::deallocate(block, sizeof(T), held);
     }

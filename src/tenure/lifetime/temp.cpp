@@ -342,12 +342,12 @@ bool temp::look_before_free(void* block, std::size_t& bytes) noexcept {
     return false;
 }
 
-void temp::rewind_checked(void* block, std::size_t bytes) noexcept {
+void temp::rewind_if_size(void* block, std::size_t least_bytes, std::size_t max_bytes) noexcept {
     std::size_t allocated = 0;
     if (!look_before_free(block, allocated) || block == nullptr || this_thread.record->scratch->passthrough) return;
-    if (bytes + (bytes == 0) != allocated) {
+    if (allocated < least_bytes + (least_bytes == 0) || allocated > max_bytes + (max_bytes == 0)) {
         report_text text;
-        text.text("a Temp block of ").number(allocated).text(" bytes was freed as one of ").number(bytes);
+        text.text("a Temp block of ").number(allocated).text(" bytes was freed as one of ").number(least_bytes);
         text.text(": ").address(block).text(". Free it with the size that it was allocated with.");
         text.text(cause_of_late_free(this_thread.record->scratch->ends.last));
         return report(report_kind::misuse, text.view());

@@ -70,6 +70,14 @@ public:
     TENURE_LOCAL static void deallocate(void* block) noexcept {
         if constexpr (checks::caller) deallocate_checked(block);
     }
+    /// Frees an object that may be of a class derived from the one that takes `least_bytes`. Rewinds as with the size,
+    /// unless the object is larger.
+    /// Requires  allocate() returned `block`, for `least_bytes` or more, on this thread.
+    TENURE_LOCAL static void deallocate_at_least(void* block, std::size_t least_bytes) noexcept {
+        if constexpr (checks::caller) return rewind_if_size(block, least_bytes, max_object_bytes);
+        // The newest block ends at the cursor, older ones before it: a size that is too small never rewinds.
+        deallocate(block, least_bytes);
+    }
 
     /// Memory for `count` elements. Nothing is constructed in it: T needs no constructor.
     /// Returns   an empty span when out of memory.
@@ -130,7 +138,7 @@ private:
     TENURE_API static bool deallocate_checked(void* block) noexcept;
     /// The same; `bytes` receives the size of a block with guards.
     static bool look_before_free(void* block, std::size_t& bytes) noexcept;
-    TENURE_API static void rewind_checked(void* block, std::size_t bytes) noexcept;
+    TENURE_API static void rewind_if_size(void* block, std::size_t least_bytes, std::size_t max_bytes) noexcept;
     TENURE_API static void leave_chunk() noexcept;
     [[nodiscard]] static constexpr std::size_t rounded(std::size_t bytes) noexcept {
         return align_up(bytes + (bytes == 0), rounding_bytes);
@@ -203,7 +211,7 @@ inline void* temp::allocate(std::size_t bytes, std::size_t alignment) noexcept {
 }
 
 inline void temp::deallocate(void* block, std::size_t bytes, std::size_t) noexcept {
-    if constexpr (checks::caller) return rewind_checked(block, bytes);
+    if constexpr (checks::caller) return rewind_if_size(block, bytes, bytes);
     detail::thread_lifetimes& thread = detail::this_thread;
     if (address_of(block) + rounded(bytes) != thread.temp_cursor) return;
     thread.temp_cursor = address_of(block);

@@ -208,9 +208,9 @@ void detail::report_no_live_job(const void* block) noexcept {
         "apart.");
 }
 
-void temp_job::deallocate_sized(void* block, std::size_t bytes) noexcept {
+void temp_job::deallocate_sized(void* block, std::size_t least_bytes, std::size_t max_bytes) noexcept {
     if constexpr (checks::caller) {
-        if (block == nullptr || !detail::check_job_block(block, bytes)) return;
+        if (block == nullptr || !detail::check_job_block(block, least_bytes, max_bytes)) return;
     }
     deallocate_slow(block);
 }

@@ -114,7 +114,13 @@ public:
     TENURE_LOCAL static void deallocate(void* block) noexcept;
     /// The same with the size of the allocation, which checked builds compare.
     TENURE_LOCAL static void deallocate(void* block, std::size_t bytes, std::size_t = default_alignment) noexcept {
-        if constexpr (checks::caller) return deallocate_sized(block, bytes);
+        if constexpr (checks::caller) return deallocate_sized(block, bytes, bytes);
+        deallocate(block);
+    }
+    /// Frees an object that may be of a class derived from the one that takes `least_bytes`. Checked builds report a
+    /// block that is smaller.
+    TENURE_LOCAL static void deallocate_at_least(void* block, std::size_t least_bytes) noexcept {
+        if constexpr (checks::caller) return deallocate_sized(block, least_bytes, max_object_bytes);
         deallocate(block);
     }
 
@@ -149,7 +155,7 @@ public:
         void* const block = detail::whole_object(object);
         object->~T();
         if constexpr (std::has_virtual_destructor_v<T>) {
-            temp_job::deallocate(block);
+            temp_job::deallocate_at_least(block, sizeof(T));
         } else {
             temp_job::deallocate(block, sizeof(T), alignof(T));
         }
@@ -212,7 +218,7 @@ public:
 private:
     [[nodiscard]] TENURE_API static void* allocate_slow(std::size_t bytes, std::size_t alignment) noexcept;
     TENURE_API static void deallocate_slow(void* block) noexcept;
-    TENURE_API static void deallocate_sized(void* block, std::size_t bytes) noexcept;
+    TENURE_API static void deallocate_sized(void* block, std::size_t least_bytes, std::size_t max_bytes) noexcept;
 };
 
 inline void* temp_job::allocate(std::size_t bytes, std::size_t alignment) noexcept {

@@ -23,6 +23,7 @@
 
 #include <tenure/base/align.hpp>
 #include <tenure/base/bits.hpp>
+#include <tenure/base/budget_source.hpp>
 #include <tenure/base/check.hpp>
 #include <tenure/base/frame_clock.hpp>
 #include <tenure/base/no_alloc.hpp>
@@ -161,6 +162,7 @@ TENURE_COLD bool offset_allocator::make_room(std::uint64_t count) noexcept {
     const std::size_t bytes = room * sizeof(slot), before = slot_room_ * sizeof(slot);
     [[maybe_unused]] const detail::caller_allocation allocation("for an offset_allocator's records", bytes);
     void* grown = nullptr;
+    detail::allocation_attempt attempt;
     if (slots_ == nullptr) {
         grown = detail::acquire_aligned(source_, bytes, cache_line_bytes);
     } else if (source_.extend(slots_, before, bytes)) {
@@ -172,6 +174,7 @@ TENURE_COLD bool offset_allocator::make_room(std::uint64_t count) noexcept {
         source_.release(slots_, before);
     }
     if (grown == nullptr) return false;
+    attempt.succeeded();
     slots_ = static_cast<slot*>(grown);
     slot_room_ = room;
     if (is_aligned(grown, cache_line_bytes)) [[likely]]

@@ -13,9 +13,10 @@
 
 namespace tenure::inline TENURE_ABI::platform {
 
-/// Whether an access to any of these bytes faults. The answer holds until the program unmaps or protects the memory:
-/// another thread may do that meanwhile. False if the system does not tell, as under a filter of system calls.
-/// Cost      a system call per 4 KiB; preserves errno.
+/// Whether an access to all of these bytes succeeds. The answer holds until the program unmaps or protects the memory:
+/// another thread may do that meanwhile. True, except for the first page, if the system does not tell, as under a
+/// filter of system calls (seccomp) that refuses the question. Cost      a system call per 4 KiB, two for the one that
+/// cannot be read; preserves errno.
 [[nodiscard]] TENURE_API bool is_readable(const void* bytes, std::size_t count) noexcept;
 
 /// Whether an object can be read that others may have destroyed: is_readable(), and no sanitizer has marked its memory

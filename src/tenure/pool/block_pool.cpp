@@ -8,6 +8,7 @@
 #include <cstring>
 #include <new>
 
+#include <tenure/base/budget_source.hpp>
 #include <tenure/base/check.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/no_wait.hpp>
@@ -169,6 +170,7 @@ segment* block_pool::acquire_segment() noexcept {
     segment_layout layout = layout_;
     if (first_ == nullptr && layout.capacity != 0)
         layout = choose_layout(layout.stride_bytes, alignment_, wanted_segment_bytes_);
+    detail::allocation_attempt attempt;
     while (layout.capacity != 0) {
         void* memory = source_.acquire(layout.segment_bytes, layout.segment_bytes);
         if (!is_aligned(memory, layout.segment_bytes)) [[unlikely]] {
@@ -178,6 +180,7 @@ segment* block_pool::acquire_segment() noexcept {
             memory = nullptr;
         }
         if (memory != nullptr) {
+            attempt.succeeded();
             layout_ = layout;
             // The source may return used memory; only the bits must be zero.
             auto* const fresh = new (memory) segment{};

@@ -7,6 +7,7 @@
 #include <cstring>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/budget_source.hpp>
 #include <tenure/base/check.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -48,6 +49,7 @@ bool paged_writer::reserve(const page_shape& shape) noexcept {
     std::size_t pages_bytes = 0;
     const std::size_t bytes = bytes_of(shape, sizeof(text_piece) + sizeof(page_state), pages_bytes);
     if (bytes == 0) return false;
+    detail::allocation_attempt attempt;
     if (block_bytes_ != 0 && bytes > block_bytes_ && source_.extend(first_, block_bytes_, bytes)) block_bytes_ = bytes;
     if (bytes > block_bytes_) {
         void* const block = detail::acquire_aligned(source_, bytes, cache_line_bytes);
@@ -56,6 +58,7 @@ bool paged_writer::reserve(const page_shape& shape) noexcept {
         first_ = static_cast<char*>(block);
         block_bytes_ = bytes;
     }
+    attempt.succeeded();
     shape_ = shape;
     const auto behind = align_up(address_of(first_) + pages_bytes, cache_line_bytes);
     pieces_ = static_cast<text_piece*>(pointer_at(behind));

@@ -21,31 +21,28 @@ namespace {
 /// The heads of all segments of all heaps, with their owners: the addresses that may be masked and read. The map is
 /// outside the segments, because it is queried for addresses that their heap may be releasing. An odd owner marks the
 /// head of a huge block. The upper bits of an owner, which no address uses, are the steps of the segment that are
-/// mapped. The first addresses have entries of their own, which they keep: a small process does not touch the map.
+/// mapped. The first addresses have entries of their own, which they keep: a small process does not touch the map. So
+/// have those for which the map had no memory: a leaf takes 256 KiB, and at a limit of addresses the segment may have
+/// got the last ones.
 class head_map {
 public:
     [[nodiscard]] bool set(const segment_head& head, void* owner) noexcept {
-        for (entry& each : first_) {
-            const void* present = each.head.load(std::memory_order_acquire);
-            if (present == nullptr && each.head.compare_exchange_strong(present, &head)) present = &head;
-            if (present != &head) continue;
-            each.owner.store(owner, std::memory_order_release);
-            return true;
-        }
-        return others_.set(&head, owner);
+        if (first_.set(head, owner)) return true;
+        const bool is_late = has_late_.load(std::memory_order_relaxed) && late_.find(&head) != nullptr;
+        if (!is_late && others_.set(&head, owner)) return true;
+        has_late_.store(true, std::memory_order_relaxed); // before the entry's owner is published
+        return late_.set(head, owner);
     }
     void erase(const segment_head& head) noexcept {
-        for (entry& each : first_) {
-            if (each.head.load(std::memory_order_relaxed) == &head)
-                return each.owner.store(nullptr, std::memory_order_release);
-        }
-        others_.erase(&head);
+        entry* found = first_.find(&head);
+        if (found == nullptr && has_late_.load(std::memory_order_relaxed)) found = late_.find(&head);
+        found != nullptr ? found->owner.store(nullptr, std::memory_order_release) : others_.erase(&head);
     }
-    [[nodiscard]] void* get(const segment_head* head) const noexcept {
-        for (const entry& each : first_) {
-            if (each.head.load(std::memory_order_relaxed) == head) return each.owner.load(std::memory_order_acquire);
-        }
-        return others_.get(head);
+    [[nodiscard]] void* get(const segment_head* head) noexcept {
+        if (const entry* const found = first_.find(head); found != nullptr)
+            return found->owner.load(std::memory_order_acquire);
+        void* const owner = others_.get(head);
+        return owner != nullptr || !has_late_.load(std::memory_order_relaxed) ? owner : get_late(head);
     }
 
 private:
@@ -53,9 +50,36 @@ private:
         std::atomic<const void*> head{nullptr};
         std::atomic<void*> owner{nullptr};
     };
-    static constexpr std::size_t first_count = 4;
+    template<std::size_t count>
+    struct entries {
+        entry each[count]{};
 
-    entry first_[first_count]{};
+        [[nodiscard]] entry* find(const segment_head* head) noexcept {
+            for (entry& one : each) {
+                if (one.head.load(std::memory_order_relaxed) == head) return &one;
+            }
+            return nullptr;
+        }
+        /// Returns   false if the entries have other heads.
+        [[nodiscard]] bool set(const segment_head& head, void* owner) noexcept {
+            for (entry& one : each) {
+                const void* present = one.head.load(std::memory_order_acquire);
+                if (present == nullptr && one.head.compare_exchange_strong(present, &head)) present = &head;
+                if (present != &head) continue;
+                one.owner.store(owner, std::memory_order_release);
+                return true;
+            }
+            return false;
+        }
+    };
+    [[nodiscard]] TENURE_COLD void* get_late(const segment_head* head) noexcept {
+        const entry* const found = late_.find(head);
+        return found != nullptr ? found->owner.load(std::memory_order_acquire) : nullptr;
+    }
+
+    entries<4> first_;
+    std::atomic<bool> has_late_{false};
+    entries<16> late_;
     static platform::address_map others_;
 };
 constinit head_map known_heads{};

@@ -129,15 +129,16 @@ bool check_job_block(void* block) noexcept {
     return false;
 }
 
-bool check_job_block(void* block, std::size_t freed_bytes) noexcept {
+bool check_job_block(void* block, std::size_t least_bytes, std::size_t max_bytes) noexcept {
     if (!check_job_block(block)) return false;
     const std::uint64_t word = word_of(address_of(block));
     // Blocks of 4 GiB or more keep their size elsewhere.
     const std::uint64_t allocated = word & temp_job_word::size_mask;
     const bool is_known = (word & temp_job_word::large) == 0;
-    if (!is_known || allocated + (allocated == 0) == freed_bytes + (freed_bytes == 0)) return true;
+    const std::uint64_t counted = allocated + (allocated == 0);
+    if (!is_known || (counted >= least_bytes && counted <= max_bytes + (max_bytes == 0))) return true;
     report_text text;
-    text.text("a TempJob block of ").number(allocated).text(" bytes was freed as one of ").number(freed_bytes);
+    text.text("a TempJob block of ").number(allocated).text(" bytes was freed as one of ").number(least_bytes);
     text.text(": ").address(block).text(". Free it with the size that it was allocated with, or without a size.");
     report(report_kind::misuse, text.view());
     return false;

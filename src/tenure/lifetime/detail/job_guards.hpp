@@ -26,7 +26,7 @@ void drop_job_guards(void* block, std::size_t bytes) noexcept;
 /// or the one in front of it, whose overrun reached this one.
 /// Returns   whether the block can be freed.
 [[nodiscard]] bool check_job_block(void* block) noexcept;
-/// The same; reports a size that is not the block's, too.
-[[nodiscard]] bool check_job_block(void* block, std::size_t freed_bytes) noexcept;
+/// The same; reports a size of the block that is not in the range, too.
+[[nodiscard]] bool check_job_block(void* block, std::size_t least_bytes, std::size_t max_bytes) noexcept;
 
 }

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/budget_source.hpp>
 #include <tenure/base/check.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/no_wait.hpp>
@@ -198,11 +199,17 @@ void* shared_pool_core::allocate_slow(pool_cache* cache) noexcept {
     [[maybe_unused]] const caller_allocation allocation("of a pool", block_bytes_);
     if (blocks_.passthrough_) return allocate_passthrough();
     if (cache == nullptr) cache = add_cache();
+    allocation_attempt attempt; // a budget that refuses the second segment of a batch refuses no request
     const reporting_lock lock(*this);
-    if (cache == nullptr) return blocks_.allocate();
+    if (cache == nullptr) {
+        void* const block = blocks_.allocate();
+        if (block != nullptr) attempt.succeeded();
+        return block;
+    }
     std::size_t taken = cache->count.load(std::memory_order_relaxed); // not zero if the cache is an adopted one
     if (taken == 0) taken = refill(cache->blocks, batch_);
     if (taken == 0) return nullptr;
+    attempt.succeeded();
     cache->count.store(static_cast<std::uint32_t>(taken - 1), std::memory_order_relaxed);
     return cache->blocks[taken - 1];
 }
