@@ -27,6 +27,7 @@ TEST(short_name, has_namespaces_and_classes_but_no_parameters) {
 TEST(short_name, names_constructors_destructors_and_operators) {
     EXPECT_EQ(short_of("_ZN4game7monsterC2Eii"), "game::monster::monster");
     EXPECT_EQ(short_of("_ZN4game7monsterD0Ev"), "game::monster::~monster");
+    EXPECT_EQ(short_of("_ZN4game7derivedCI2NS_4baseEEi"), "game::derived::derived");
     EXPECT_EQ(short_of("_Znwm"), "operator new");
     EXPECT_EQ(short_of("_ZN4game6vectorixEm"), "game::vector::operator[]");
     EXPECT_EQ(short_of("_ZNK4game6vectorcvbEv"), "game::vector::operator (type)");
@@ -45,7 +46,22 @@ TEST(short_name, shows_that_there_are_template_arguments) {
     EXPECT_EQ(short_of("_ZNSs6appendEPKc"), "std::string::append");
 }
 
+TEST(short_name, a_destructor_is_named_by_its_class_and_not_by_the_last_template_argument) {
+    EXPECT_EQ(short_of("_ZNSt10unique_ptrIN4game7monsterENS0_7deleterINS0_14process_memoryEEEED2Ev"),
+              "std::unique_ptr<...>::~unique_ptr");
+    EXPECT_EQ(short_of("_ZN4game7monsterC1ISt10unique_ptrIiSaIiEEEET_"), "game::monster::monster<...>");
+    EXPECT_EQ(short_of("_ZN4game3boxISsEC2Ev"), "game::box<...>::box");
+    EXPECT_EQ(short_of("_ZNSaIcED1Ev"), "std::allocator<...>::~allocator");
+}
+
 TEST(short_name, says_where_a_lambda_is) {
+    EXPECT_EQ(short_of("_ZNK4game5plainMUliE_clEi"), "game::plain::{lambda}::operator()");
+    EXPECT_EQ(short_of("_ZNK4gameL7of_fileMUlSt10unique_ptrIiSaIiEEE_clES3_"), "game::of_file::{lambda}::operator()");
+    EXPECT_EQ(short_of("_ZNK4game11of_templateIiEMUliE_clEi"), "game::of_template<...>::{lambda}::operator()");
+    EXPECT_EQ(short_of("_ZNK4game3$_0clEv"), "game::{lambda}::operator()");
+    EXPECT_EQ(short_of("_ZNKUlvE_clEv"), "{lambda}::operator()");
+    EXPECT_EQ(short_of("_ZNK4game5packsMUlTyTnT_DpT0_E_clIiLi4EJEEEDaS1_"), "game::packs::{lambda}::operator()<...>");
+    EXPECT_EQ(short_of("_GLOBAL__sub_I__ZN4game5valueE"), "(initialisers of a file)");
     EXPECT_EQ(short_of("_ZZ4mainENKUlvE_clEv"), "main::{lambda}::operator()");
     EXPECT_EQ(short_of("_ZZN4game4loopERKSsENKUliPcE0_clEiS2_"), "game::loop::{lambda}::operator()");
 }
@@ -54,6 +70,8 @@ TEST(short_name, leaves_what_it_does_not_know) {
     for (const std::string_view each : {"main", "", "_Z", "_ZN", "_ZN4game", "_ZN99999game5spawnEi", "_ZTV7monster",
                                         "_ZThn16_N4game5spawnEi", "_ZN4gameI", "_Z4callIXE"})
         EXPECT_EQ(short_of(each), each);
+    constexpr std::string_view longer = "_ZZ1fDxE1gv"; // what is behind the name is not read
+    EXPECT_EQ(short_of(longer.substr(0, 6)), "_ZZ1fD");
     const std::string deep = "_Z1f" + std::string(10'000, 'I');
     EXPECT_EQ(short_of(deep), deep);
 }

@@ -31,6 +31,10 @@ constexpr operator_name operators[] = {
     {"eO", "^="},   {"lS", "<<="},    {"rS", ">>="},     {"cm", ","},         {"pm", "->*"}, {"aw", " co_await"},
 };
 
+[[nodiscard]] bool begins_with(std::string_view text, std::string_view prefix) noexcept {
+    return text.size() >= prefix.size() && std::memcmp(text.data(), prefix.data(), prefix.size()) == 0;
+}
+
 class name_reader {
 public:
     name_reader(std::string_view mangled, char* buffer, std::size_t capacity) noexcept
@@ -58,6 +62,11 @@ private:
     [[nodiscard]] char peek(std::size_t ahead = 0) const noexcept {
         return static_cast<std::size_t>(end_ - at_) > ahead ? at_[ahead] : '\0';
     }
+    /// Skips letters, of which the last may be missing.
+    void skip(std::size_t count) noexcept {
+        const auto left = static_cast<std::size_t>(end_ - at_);
+        at_ += count < left ? count : left;
+    }
     [[nodiscard]] bool take(char letter) noexcept {
         if (peek() != letter) return false;
         ++at_;
@@ -74,6 +83,11 @@ private:
         if (is_qualified_) write("::");
         is_qualified_ = true;
         write(name);
+    }
+
+    /// Names within types are not those of the class.
+    void keep_class(std::string_view name) noexcept {
+        if (silent_ == 0) class_ = name;
     }
 
     [[nodiscard]] bool read_number(std::size_t& value) noexcept {
@@ -121,6 +135,8 @@ private:
                 is_read = skip_substitution();
             } else if (peek() == 'T') {
                 is_read = skip_type();
+            } else if (take('M')) { // what was read is a variable, and its initialiser has a lambda
+                is_read = peek() == 'U';
             } else {
                 is_read = read_component();
             }
@@ -157,15 +173,18 @@ private:
         if (is_digit(peek())) {
             std::string_view text;
             if (!read_text(text)) return false;
-            constexpr std::string_view anonymous = "_GLOBAL__N_";
-            last_ = text.size() > anonymous.size() && std::memcmp(text.data(), anonymous.data(), anonymous.size()) == 0
-                        ? std::string_view{"(anonymous namespace)"}
-                        : text;
-            write_component(last_);
-        } else if ((peek() == 'C' || peek() == 'D') && is_digit(peek(1))) {
+            if (begins_with(text, "_GLOBAL__N_")) text = "(anonymous namespace)";
+            if (begins_with(text, "$_")) text = "{lambda}"; // Clang's, outside functions
+            write_component(text);
+            keep_class(text);
+        } else if (is_digit(peek(1)) && (peek() == 'C' || peek() == 'D')) {
             write_component(peek() == 'D' ? "~" : "");
-            write(last_);
+            write(class_);
             at_ += 2;
+        } else if (peek() == 'C' && peek(1) == 'I' && is_digit(peek(2))) { // inherited from a base
+            write_component(class_);
+            at_ += 3;
+            return skip_type();
         } else if (peek() == 'U' && (peek(1) == 'l' || peek(1) == 't')) {
             if (!read_unnamed()) return false;
         } else if (!read_operator()) {
@@ -183,11 +202,23 @@ private:
         at_ += 2;
         write_component(is_lambda ? "{lambda}" : "{unnamed}");
         ++silent_;
-        while (is_lambda && peek() != 'E' && skip_type()) {}
+        while (is_lambda && peek() != 'E' && skip_parameter_of_lambda()) {}
         --silent_;
         if (is_lambda && !take('E')) return false;
         while (is_digit(peek())) ++at_;
         return take('_');
+    }
+
+    /// A type, or the declaration of a template parameter in front of the types.
+    bool skip_parameter_of_lambda() noexcept {
+        if (peek() != 'T') return skip_type();
+        if (peek(1) == 'p') at_ += 2; // a pack
+        if (peek(1) == 'y') {
+            at_ += 2;
+            return true;
+        }
+        if (peek(1) == 'n') at_ += 2;
+        return skip_type();
     }
 
     bool read_operator() noexcept {
@@ -285,8 +316,11 @@ private:
             ++at_;
             constexpr const char* names[] = {"std",          "std::allocator", "std::basic_string", "std::string",
                                              "std::istream", "std::ostream",   "std::iostream"};
-            write_component(names[&each - standard.data()]);
-            last_ = "basic_string";
+            constexpr const char* class_names[] = {"",        "allocator", "basic_string", "string",
+                                                   "istream", "ostream",   "iostream"};
+            const std::string_view name = names[&each - standard.data()];
+            write_component(name);
+            keep_class(class_names[&each - standard.data()]);
             return true;
         }
         return skip_sequence();
@@ -345,7 +379,7 @@ private:
     /// Types that begin with 'D'.
     bool skip_special_type() noexcept {
         const char kind = peek(1);
-        at_ += 2;
+        skip(2);
         if (kind == 'p') return skip_type();
         if (kind == 't' || kind == 'T') return skip_expression();
         if (kind == 'o') return skip_type();
@@ -361,14 +395,14 @@ private:
     char* buffer_;
     std::size_t capacity_;
     std::size_t length_ = 0;
-    std::string_view last_;
+    std::string_view class_; ///< that a constructor or destructor is named by
     bool is_qualified_ = false;
     int silent_ = 0;
     int depth_ = 0;
 };
 
 [[nodiscard]] bool take_prefix(std::string_view& text, std::string_view prefix) noexcept {
-    if (text.size() < prefix.size() || std::memcmp(text.data(), prefix.data(), prefix.size()) != 0) return false;
+    if (!begins_with(text, prefix)) return false;
     text.remove_prefix(prefix.size());
     return true;
 }
@@ -391,6 +425,12 @@ void skip_qualifiers(std::string_view& rest) noexcept {
 
 std::string_view short_name(std::string_view mangled, char* buffer, std::size_t capacity) noexcept {
     std::string_view rest = mangled;
+    if (begins_with(rest, "_GLOBAL__sub_I_")) {
+        constexpr std::string_view initialisers = "(initialisers of a file)";
+        const std::size_t taken = initialisers.size() < capacity ? initialisers.size() : capacity;
+        if (taken != 0) std::memcpy(buffer, initialisers.data(), taken);
+        return {buffer, taken};
+    }
     if (!take_prefix(rest, "_Z")) return mangled;
     name_reader reader(rest, buffer, capacity);
     return reader.read() ? reader.text() : mangled;

@@ -13,7 +13,8 @@
 
 namespace tenure::inline TENURE_ABI::platform {
 
-/// The qualified name of a function without its parameters; "<...>" stands for template arguments.
+/// The qualified name of a function without its parameters; "<...>" stands for template arguments, and "{lambda}" for a
+/// lambda, behind the function or variable whose initialiser it is in.
 /// Returns   the text in `buffer`, truncated to `capacity`; `mangled` itself if it is no mangled name of a function, or
 ///           one in a form that is not known.
 [[nodiscard]] std::string_view short_name(std::string_view mangled, char* buffer, std::size_t capacity) noexcept;
