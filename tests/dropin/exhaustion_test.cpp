@@ -155,33 +155,6 @@ TEST_F(exhaustion, a_new_handler_that_frees_its_reserve_is_all_that_operator_new
         testing::ExitedWithCode(0), "^$");
 }
 
-/// Each of the first segments has an entry of its own, and the next one a map, for which the reserve is too small. How
-/// many there are before depends on the addresses of the process, so blocks with a head of their own are added.
-TEST_F(exhaustion, the_reserve_is_enough_however_many_segments_there_are) {
-    constexpr std::size_t whole = std::size_t{40} << 20;
-    for (int held = 0; held <= 4; ++held) {
-        EXPECT_EXIT(
-            {
-                for (int each = 0; each < held; ++each)
-                    if (hidden(std::aligned_alloc(8192, whole)) == nullptr) std::_Exit(2);
-                reserve = hidden(std::malloc(300'000));
-                const everything taken;
-                std::set_new_handler([] {
-                    if (reserve == nullptr) std::set_new_handler(nullptr);
-                    std::free(reserve);
-                    reserve = nullptr;
-                });
-                void* const block = hidden(::operator new(250'000));
-                std::memset(block, 1, 250'000);
-                ::operator delete(block);
-                std::memset(hidden(::operator new(240'000)), 2, 240'000);
-                std::_Exit(0);
-            },
-            testing::ExitedWithCode(0), "^$")
-            << held;
-    }
-}
-
 TEST_F(exhaustion, a_realloc_that_shrinks_keeps_its_block_and_errno) {
     struct change {
         std::size_t from, to;

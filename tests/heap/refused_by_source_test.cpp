@@ -117,7 +117,7 @@ TEST_F(refused_by_source, a_shared_pool_whose_batch_crosses_into_a_refused_segme
 }
 
 TEST_F(refused_by_source, the_records_of_an_offset_allocator_tell_one_refusal) {
-    budget_source source = limited_to(20'000);
+    budget_source source = limited_to(400'000);
     tenure::offset_allocator offsets(std::size_t{1} << 40, source);
     std::size_t made = 0;
     while (offsets.allocate(64)) ++made;

@@ -5,20 +5,24 @@
 
 #include <algorithm>
 #include <atomic>
+#include <utility>
 
 namespace tenure::inline TENURE_ABI {
 
-TENURE_THREAD_LOCAL detail::allocation_attempt* detail::current_attempt = nullptr;
+TENURE_THREAD_LOCAL detail::attempt_state detail::this_attempt;
 
 /// Counts the bytes before they are acquired, so that threads that ask at the same moment do not exceed the limit.
 bool budget_source::charge(std::size_t bytes) noexcept {
     std::size_t before = used_bytes_.load(std::memory_order_relaxed);
     do {
         if (bytes > limits_.limit_bytes || before > limits_.limit_bytes - bytes) {
-            if (auto* const attempt = detail::allocation_attempt::current(); attempt != nullptr)
-                attempt->note(*this, before, bytes);
-            else
+            if (auto& attempt = detail::this_attempt; attempt.depth != 0) {
+                attempt.refused_by = this;
+                attempt.used_bytes = before;
+                attempt.requested_bytes = bytes;
+            } else {
                 refuse(before, bytes);
+            }
             return false;
         }
     } while (!used_bytes_.compare_exchange_weak(before, before + bytes, std::memory_order_relaxed));
@@ -52,8 +56,9 @@ void budget_source::refuse(std::size_t used, std::size_t requested) noexcept {
     tell(budget_event::kind::refusal, used, requested);
 }
 
-void detail::tell_refusal(budget_source& by, std::size_t used_bytes, std::size_t requested_bytes) noexcept {
-    by.refuse(used_bytes, requested_bytes);
+void detail::allocation_attempt::tell() noexcept {
+    const attempt_state refused = std::exchange(this_attempt, {}); // first: the handler may allocate
+    refused.refused_by->refuse(refused.used_bytes, refused.requested_bytes);
 }
 
 void* budget_source::acquire(std::size_t bytes, std::size_t alignment) noexcept {

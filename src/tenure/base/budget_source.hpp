@@ -55,48 +55,36 @@ class budget_source;
 
 namespace detail {
 
+/// The calling thread's attempt, and its latest refusal: that one was for the fewest bytes.
+struct attempt_state {
+    std::size_t depth = 0;
+    budget_source* refused_by = nullptr;
+    std::size_t used_bytes = 0;
+    std::size_t requested_bytes = 0;
+};
+extern TENURE_API TENURE_THREAD_LOCAL attempt_state this_attempt TENURE_TLS_MODEL;
+
 /// A request of the program, for which an allocator may ask its source several times: for a smaller segment, or again
 /// after it returned free memory. Place it around the calls to the source. A budget_source tells one refusal per
 /// attempt, and none if the attempt succeeds. Attempts nest on a thread; the outermost counts.
 class allocation_attempt {
 public:
-    allocation_attempt() noexcept;
-    ~allocation_attempt();
+    allocation_attempt() noexcept { ++this_attempt.depth; }
+    ~allocation_attempt() {
+        if (--this_attempt.depth == 0 && this_attempt.refused_by != nullptr) [[unlikely]]
+            tell();
+    }
     allocation_attempt(const allocation_attempt&) = delete;
     allocation_attempt& operator=(const allocation_attempt&) = delete;
 
     /// What was refused so far is not told.
-    void succeeded() noexcept { refused_by_ = nullptr; }
-    /// Keeps a refusal for the attempt's end. The latest one is told: it was for the fewest bytes.
-    void note(budget_source& by, std::size_t used_bytes, std::size_t requested_bytes) noexcept {
-        refused_by_ = &by;
-        used_bytes_ = used_bytes;
-        requested_bytes_ = requested_bytes;
+    void succeeded() noexcept {
+        if (this_attempt.depth == 1) this_attempt.refused_by = nullptr;
     }
-    /// The outermost attempt of the calling thread; nullptr outside.
-    [[nodiscard]] static allocation_attempt* current() noexcept;
 
 private:
-    bool is_outermost_;
-    budget_source* refused_by_ = nullptr;
-    std::size_t used_bytes_;
-    std::size_t requested_bytes_;
+    TENURE_API TENURE_COLD static void tell() noexcept;
 };
-
-extern TENURE_API TENURE_THREAD_LOCAL allocation_attempt* current_attempt TENURE_TLS_MODEL;
-TENURE_API TENURE_COLD void tell_refusal(budget_source& by, std::size_t used_bytes,
-                                         std::size_t requested_bytes) noexcept;
-
-inline allocation_attempt* allocation_attempt::current() noexcept { return current_attempt; }
-inline allocation_attempt::allocation_attempt() noexcept : is_outermost_(current_attempt == nullptr) {
-    if (is_outermost_) current_attempt = this;
-}
-inline allocation_attempt::~allocation_attempt() {
-    if (!is_outermost_) return;
-    current_attempt = nullptr;
-    if (refused_by_ != nullptr) [[unlikely]]
-        tell_refusal(*refused_by_, used_bytes_, requested_bytes_);
-}
 
 }
 
@@ -128,7 +116,7 @@ public:
     }
 
 private:
-    friend void detail::tell_refusal(budget_source& by, std::size_t used_bytes, std::size_t requested_bytes) noexcept;
+    friend class detail::allocation_attempt;
 
     [[nodiscard]] bool charge(std::size_t bytes) noexcept;
     void refund(std::size_t bytes) noexcept;
