@@ -68,8 +68,8 @@ TEST_F(usage_command, prints_a_line_for_each_tag) {
     std::istringstream words(physics);
     const std::vector<std::string> cells{std::istream_iterator<std::string>(words), {}};
     ASSERT_EQ(cells.size(), 10U) << physics;
-    EXPECT_EQ(cells[3] + "," + cells[4], "8,4") << "TempJob";
-    EXPECT_EQ(cells[5] + "," + cells[6], "3,2") << "Temp";
+    EXPECT_EQ(cells[3] + "," + cells[4], "8.00,4.00") << "TempJob";
+    EXPECT_EQ(cells[5] + "," + cells[6], "3.00,2.00") << "Temp";
     EXPECT_EQ(cells[7] + cells[8] + cells[9], "-00");
 }
 
