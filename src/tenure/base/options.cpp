@@ -269,6 +269,11 @@ bool is_of_others(std::string_view name) noexcept {
     return std::ranges::any_of(families, begins) || std::ranges::find(names, name) != std::end(names);
 }
 
+/// Not std::string_view::substr(), which would link libstdc++'s throws. Requires  `from` is at most the size.
+constexpr std::string_view part_of(std::string_view text, std::size_t from, std::size_t count) noexcept {
+    return {text.data() + from, count};
+}
+
 /// The option that is named like a variable but for up to three letters; nullptr if none is.
 const option_info* nearest_option(std::string_view name) noexcept {
     constexpr std::size_t max_wrong_letters = 3;
@@ -286,15 +291,16 @@ const option_info* nearest_option(std::string_view name) noexcept {
 /// The first option whose name begins with the variable's and more words: HEAP_GUARD_SAMPLE for HEAP_GUARD. One word
 /// alone (HEAP) says too little. A name that lacks its first words is found, too: JOB_LIMIT.
 const option_info* longer_option(std::string_view name) noexcept {
-    const std::string_view words = name.substr(environment_prefix.size());
+    const std::size_t prefix = environment_prefix.size();
+    const std::string_view words = part_of(name, prefix, name.size() - prefix);
     const bool has_several = words.find('_') != std::string_view::npos;
     const auto is_longer = [&](const option_info& each) {
-        const std::string_view whole = each.environment.substr(environment_prefix.size());
+        const std::string_view whole = part_of(each.environment, prefix, each.environment.size() - prefix);
         if (whole.size() <= words.size() + 1 || words.empty()) return false;
         const std::size_t rest = whole.size() - words.size();
         const bool begins =
-            has_several && whole[words.size()] == '_' && edit_distance(whole.substr(0, words.size()), words) == 0;
-        return begins || (whole[rest - 1] == '_' && edit_distance(whole.substr(rest), words) == 0);
+            has_several && whole[words.size()] == '_' && edit_distance(part_of(whole, 0, words.size()), words) == 0;
+        return begins || (whole[rest - 1] == '_' && edit_distance(part_of(whole, rest, words.size()), words) == 0);
     };
     const auto* const found = std::ranges::find_if(table, is_longer);
     return found != table.end() ? found : nullptr;
