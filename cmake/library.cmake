@@ -46,6 +46,14 @@ set_source_files_properties(${typed_sources} PROPERTIES COMPILE_OPTIONS
 file(GLOB assembly_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tenure/platform/linux/early_pointer.cpp)
 set_source_files_properties(${assembly_sources} PROPERTIES COMPILE_OPTIONS "-fno-lto")
 
+# Reading the standard headers takes half of a source's compile time. tenure_static at level 0 and the plain drop-in read
+# them in each file, so that a missing include is found.
+set(tenure_standard_headers <algorithm> <array> <atomic> <bit> <cerrno> <concepts> <cstddef> <cstdint> <cstdlib>
+    <cstring> <iterator> <limits> <new> <span> <string_view> <type_traits> <utility>)
+# Compiled with other options than a precompiled header.
+set_source_files_properties(${throwing_sources} ${typed_sources} ${assembly_sources} PROPERTIES
+    SKIP_PRECOMPILE_HEADERS ON)
+
 # OBJECTS_OF: a library of the same level whose objects are used instead of compiling the sources.
 function(tenure_add_library target kind level file_name)
     cmake_parse_arguments(PARSE_ARGV 4 arg "" "OBJECTS_OF" "")
@@ -64,6 +72,9 @@ function(tenure_add_library target kind level file_name)
     # level fails to link.
     target_compile_definitions(${target} PUBLIC TENURE_CHECKS=${level}
         PRIVATE TENURE_BUILDING=1 TENURE_VALGRIND=$<BOOL:${TENURE_VALGRIND}>)
+    if(NOT target STREQUAL tenure_static)
+        tenure_precompile(${target} ${tenure_standard_headers})
+    endif()
     set_target_properties(${target} PROPERTIES
         OUTPUT_NAME ${file_name}
         POSITION_INDEPENDENT_CODE ON
