@@ -30,6 +30,7 @@ function(tenure_add_dropin target level)
     if(level GREATER 0)
         file(GLOB hardened_sources CONFIGURE_DEPENDS ${dropin_dir}/hardened/*.cpp)
         target_sources(${target} PRIVATE ${hardened_sources})
+        set_source_files_properties(${hardened_sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON) # in no other library
     endif()
     tenure_compile(${target})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
@@ -40,6 +41,9 @@ function(tenure_add_dropin target level)
         -fno-builtin-malloc -fno-builtin-calloc)
     target_compile_definitions(${target} PRIVATE TENURE_CHECKS=${level} TENURE_BUILDING=1
         TENURE_VALGRIND=$<BOOL:${TENURE_VALGRIND}>)
+    if(level GREATER 0)
+        tenure_precompile(${target} ${tenure_standard_headers})
+    endif()
     set_target_properties(${target} PROPERTIES
         TENURE_WITHOUT_RUNTIME ON
         CXX_VISIBILITY_PRESET hidden

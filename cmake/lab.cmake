@@ -9,15 +9,25 @@ find_package(CLI11 REQUIRED)
 
 include(cmake/peers.cmake)
 
-# Adds lab_<room> from the sources in lab/<room> and its folders, without those in WITHOUT: files relative to lab/<room>.
-# A room without sources becomes an interface library.
+# Adds lab_<room> from the sources in lab/<room> and its folders, without those in WITHOUT: files and folders, relative
+# to lab/<room>. A room without sources becomes an interface library. With NAME and ONLY adds lab_<NAME> from some of the
+# room's files and folders.
 function(tenure_add_lab_room path)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "WITHOUT;LINK")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME" "ONLY;WITHOUT;LINK")
     cmake_path(GET path FILENAME room)
     set(dir ${PROJECT_SOURCE_DIR}/lab/${path})
-    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${dir}/*.cpp)
+    set(patterns ${dir}/*.cpp)
+    if(arg_NAME)
+        set(room ${arg_NAME})
+        set(patterns)
+        foreach(source IN LISTS arg_ONLY)
+            list(APPEND patterns ${dir}/${source} ${dir}/${source}/*.cpp)
+        endforeach()
+    endif()
+    file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${patterns})
     foreach(source IN LISTS arg_WITHOUT)
-        list(REMOVE_ITEM sources ${dir}/${source})
+        file(GLOB_RECURSE in_folder ${dir}/${source}/*.cpp)
+        list(REMOVE_ITEM sources ${dir}/${source} ${in_folder})
     endforeach()
     if(sources)
         add_library(lab_${room} STATIC ${sources})
@@ -32,7 +42,8 @@ function(tenure_add_lab_room path)
 endfunction()
 
 tenure_add_lab_room(report LINK nlohmann_json::nlohmann_json fmt::fmt)
-tenure_add_lab_room(bench/harness LINK lab_report fmt::fmt ${CMAKE_DL_LIBS})
+# Of the report it needs a header alone: what links the harness does not wait for the report.
+tenure_add_lab_room(bench/harness LINK fmt::fmt ${CMAKE_DL_LIBS})
 # Vector maths is a separate library, available if Highway is installed.
 set(tenure_vectors_missing vectors/vectors_tenure.cpp)
 if(TARGET tenure_buffer_tree)
@@ -48,9 +59,14 @@ endif()
 file(GLOB module_sources RELATIVE ${PROJECT_SOURCE_DIR}/lab/bench/experiments
     ${PROJECT_SOURCE_DIR}/lab/bench/experiments/modules/*.cpp)
 list(REMOVE_ITEM module_sources modules/modules.cpp)
+# The tests of the workloads that start threads run under ThreadSanitizer. What they need is a library of its own: that
+# tree builds no other experiment.
+set(tenure_workloads heap large latency library_peers lifetimes modules parallel/parallel_counted.cpp pools shared watch)
+tenure_add_lab_room(bench/experiments NAME workloads ONLY ${tenure_workloads}
+    WITHOUT ${module_sources} ${tenure_library_peers_missing} LINK lab_harness ${tenure_peer_libraries})
 tenure_add_lab_room(bench/experiments
-    WITHOUT ${module_sources} ${tenure_vectors_missing} ${tenure_vectors_elsewhere} ${tenure_library_peers_missing}
-    LINK lab_harness lab_report ${tenure_peer_libraries} ${tenure_vectors_library})
+    WITHOUT ${tenure_workloads} ${tenure_vectors_missing} ${tenure_vectors_elsewhere}
+    LINK lab_workloads lab_harness lab_report ${tenure_vectors_library})
 # The loops for comparison: compiled as for every machine, with the flags of vector maths, with these flags for machines
 # with 32-byte vectors, and without Tenure's flags.
 set(vectors_dir ${PROJECT_SOURCE_DIR}/lab/bench/experiments/vectors/loops)
@@ -97,8 +113,16 @@ foreach(entry IN LISTS tenure_modules)
 endforeach()
 tenure_precompile(lab_report <fmt/format.h> <nlohmann/json.hpp>)
 tenure_precompile(lab_harness <fmt/format.h>)
-tenure_precompile(lab_experiments <fmt/format.h> <functional> <memory> <thread> <vector>)
+foreach(target lab_workloads lab_experiments)
+    tenure_precompile(${target} <fmt/format.h> <functional> <memory> <thread> <vector>)
+endforeach()
 tenure_precompile(lab_cli <CLI/CLI.hpp> <fmt/format.h>)
+# CLI11's header defines objects, which are compiled in each file that reads it. These files do not read it.
+set(cli_dir ${PROJECT_SOURCE_DIR}/lab/cli)
+set_source_files_properties(${cli_dir}/arguments/nearest.cpp ${cli_dir}/arguments/part_choice.cpp
+    ${cli_dir}/arguments/program_file.cpp ${cli_dir}/arguments/row_choice.cpp ${cli_dir}/subcommands/bench_compare.cpp
+    ${cli_dir}/subcommands/recordings_folder.cpp ${cli_dir}/subcommands/watch_list.cpp ${cli_dir}/terminal.cpp
+    PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 
 # Reports name the commit, flags and build type that were measured. The commit changes without CMake, so it is queried
 # at each build; only one file is recompiled.

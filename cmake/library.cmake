@@ -46,8 +46,23 @@ set_source_files_properties(${typed_sources} PROPERTIES COMPILE_OPTIONS
 file(GLOB assembly_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tenure/platform/linux/early_pointer.cpp)
 set_source_files_properties(${assembly_sources} PROPERTIES COMPILE_OPTIONS "-fno-lto")
 
+# Reading the standard headers takes half of a source's compile time. tenure_static at level 0 and the plain drop-in read
+# them in each file, so that a missing include is found.
+set(tenure_standard_headers <algorithm> <array> <atomic> <bit> <cerrno> <concepts> <cstddef> <cstdint> <cstdlib>
+    <cstring> <iterator> <limits> <new> <span> <string_view> <type_traits> <utility>)
+# Compiled with other options than a precompiled header.
+set_source_files_properties(${throwing_sources} ${typed_sources} ${assembly_sources} PROPERTIES
+    SKIP_PRECOMPILE_HEADERS ON)
+
+# OBJECTS_OF: a library of the same level whose objects are used instead of compiling the sources.
 function(tenure_add_library target kind level file_name)
-    add_library(${target} ${kind} ${tenure_sources})
+    cmake_parse_arguments(PARSE_ARGV 4 arg "" "OBJECTS_OF" "")
+    if(arg_OBJECTS_OF)
+        add_library(${target} ${kind} $<TARGET_OBJECTS:${arg_OBJECTS_OF}>)
+        set_target_properties(${target} PROPERTIES LINKER_LANGUAGE CXX)
+    else()
+        add_library(${target} ${kind} ${tenure_sources})
+    endif()
     tenure_compile(${target})
     target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
     # Initial-exec also for symbols that only the sources use: the default model calls __tls_get_addr, which is several
@@ -57,6 +72,9 @@ function(tenure_add_library target kind level file_name)
     # level fails to link.
     target_compile_definitions(${target} PUBLIC TENURE_CHECKS=${level}
         PRIVATE TENURE_BUILDING=1 TENURE_VALGRIND=$<BOOL:${TENURE_VALGRIND}>)
+    if(NOT target STREQUAL tenure_static)
+        tenure_precompile(${target} ${tenure_standard_headers})
+    endif()
     set_target_properties(${target} PROPERTIES
         OUTPUT_NAME ${file_name}
         POSITION_INDEPENDENT_CODE ON
@@ -72,9 +90,18 @@ function(tenure_add_library target kind level file_name)
 endfunction()
 
 tenure_add_library(tenure_shared SHARED 0 tenure)
-tenure_add_library(tenure_static STATIC 0 tenure)
 tenure_add_library(checked_shared SHARED 1 tenure_checked)
-tenure_add_library(checked_static STATIC 1 tenure_checked)
+# The symbols of a static library are hidden, so its objects are compiled once more. A tree at level 2 or 3 is not
+# installed, and the few test programs that link these libraries there do not depend on it: both forms have the objects
+# of the shared one.
+set(tenure_static_from)
+set(checked_static_from)
+if(TENURE_CHECKS GREATER 1)
+    set(tenure_static_from OBJECTS_OF tenure_shared)
+    set(checked_static_from OBJECTS_OF checked_shared)
+endif()
+tenure_add_library(tenure_static STATIC 0 tenure ${tenure_static_from})
+tenure_add_library(checked_static STATIC 1 tenure_checked ${checked_static_from})
 set(tenure_installed_targets tenure_shared tenure_static checked_shared checked_static)
 
 add_library(tenure::tenure_static ALIAS tenure_static)

@@ -21,7 +21,7 @@ protected:
         vectors::convert(to.data(), count, from.data());
         for (std::size_t i = 0; i < count; ++i) {
             const To expected = reference::converted<To>(from[i]);
-            ASSERT_TRUE(is_same(to[i], expected)) << +from[i] << " became " << +to[i] << " instead of " << +expected;
+            if (!is_same(to[i], expected)) FAIL() << +from[i] << " became " << +to[i] << " instead of " << +expected;
         }
         ASSERT_TRUE(to.has_kept_its_surroundings());
         if constexpr (sizeof(To) == sizeof(From)) {

@@ -4,6 +4,7 @@
 #include <tenure/buffer/vector_maths.hpp>
 
 #include <algorithm>
+#include <cstring>
 
 #include <tenure/buffer/detail/vector_pieces.hpp>
 
@@ -90,10 +91,12 @@ TYPED_TEST(vector_sums, are_the_same_in_pieces_in_whatever_order_they_are_run) {
     for (const std::size_t count : {std::size_t{0}, std::size_t{5}, each, each + 1, 3 * each, 7 * each + 4100,
                                     vectors::max_sums * each + 77, 600 * each / sizeof(T)}) {
         std::vector<T> left(count), right(count);
-        for (std::size_t i = 0; i < count; ++i) {
-            left[i] = i < 50'000 ? vector_sums<T>::summand(numbers) : left[i - 49'999];
-            right[i] = left[count - 1 - i];
-        }
+        for (std::size_t i = 0; i < std::min<std::size_t>(count, 50'000); ++i)
+            left[i] = vector_sums<T>::summand(numbers);
+        for (std::size_t begin = 50'000; begin < count; begin += 49'999) // all but the first again
+            std::memcpy(left.data() + begin, left.data() + begin - 49'999,
+                        std::min<std::size_t>(count - begin, 49'999) * sizeof(T));
+        std::reverse_copy(left.data(), left.data() + count, right.data());
         EXPECT_TRUE(is_same(vectors::sum_in_pieces(left.data(), count, backwards), vectors::sum(left.data(), count)))
             << count;
         EXPECT_TRUE(is_same(vectors::dot_in_pieces(left.data(), count, right.data(), backwards),
