@@ -22,7 +22,7 @@ file(GLOB dropin_sources CONFIGURE_DEPENDS ${dropin_dir}/*.cpp)
 set(dropin_rooms ${tenure_sources})
 list(FILTER dropin_rooms INCLUDE REGEX "/src/tenure/(base|platform|engine|heap)/")
 list(FILTER dropin_rooms EXCLUDE REGEX
-    "/base/(bad_alloc|frame_clock|counting_source|failing_source|static_buffer_source)\\.cpp$")
+    "/base/(bad_alloc|budget_source|frame_clock|counting_source|failing_source|static_buffer_source)\\.cpp$")
 list(FILTER dropin_rooms EXCLUDE REGEX "/platform/posix/(process_malloc|observer|copies)\\.cpp$")
 
 function(tenure_add_dropin target level)

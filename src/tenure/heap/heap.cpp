@@ -9,6 +9,7 @@
 #include <new>
 #include <utility>
 
+#include <tenure/base/budget_source.hpp>
 #include <tenure/base/check.hpp>
 #include <tenure/base/hooks.hpp>
 #include <tenure/base/host.hpp>
@@ -426,7 +427,9 @@ thread_cache* heap::cache_or_open() noexcept {
 void* heap::allocate_slow(std::size_t bytes, std::size_t alignment, fill how) noexcept {
     [[maybe_unused]] const detail::caller_allocation allocation(is_process() ? of_process : of_heap, bytes);
     if (home_ == nullptr) return nullptr;
+    detail::allocation_attempt attempt;
     void* const block = home_->core.allocate(cache_or_open(), bytes, alignment, how);
+    if (block != nullptr) attempt.succeeded();
     start_wanted_background();
     return block;
 }
@@ -455,7 +458,9 @@ void heap::deallocate_slow(void* block) noexcept {
 void* heap::reallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
     [[maybe_unused]] const detail::caller_allocation allocation(is_process() ? of_process : of_heap, bytes);
     if (home_ == nullptr) return nullptr;
+    detail::allocation_attempt attempt;
     void* const moved = home_->core.reallocate(cache_or_open(), block, bytes, alignment);
+    if (moved != nullptr) attempt.succeeded();
     start_wanted_background();
     return moved;
 }
@@ -463,7 +468,9 @@ void* heap::reallocate(void* block, std::size_t bytes, std::size_t alignment) no
 bool heap::resize(void* block, std::size_t bytes) noexcept {
     [[maybe_unused]] const detail::caller_allocation allocation(is_process() ? of_process : of_heap, bytes);
     if (home_ == nullptr) return false;
+    detail::allocation_attempt attempt;
     const bool is_resized = home_->core.resize(block, bytes);
+    if (is_resized) attempt.succeeded();
     start_wanted_background();
     return is_resized;
 }

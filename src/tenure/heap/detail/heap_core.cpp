@@ -10,7 +10,6 @@
 #include <utility>
 
 #include <tenure/base/align.hpp>
-#include <tenure/base/budget_source.hpp>
 #include <tenure/base/check.hpp>
 #include <tenure/base/hooks.hpp>
 #include <tenure/base/host.hpp>
@@ -153,12 +152,9 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
     const std::uint16_t tag = tag_of_request(cache);
     if (tag != 0 && has_budget(tag) && !budget_allows(tag, bytes, counted_bytes(bytes, alignment), cache))
         return nullptr;
-    allocation_attempt attempt;
     void* const block = allocate_own(cache, tag, bytes, alignment, how, form);
     if (is_profiled()) [[unlikely]]
         begin_sample(*this, cache, block, bytes);
-    if (block != nullptr) [[likely]]
-        attempt.succeeded();
     note_block_begin(block, bytes);
     return block;
 }

@@ -7,7 +7,6 @@
 #include <cstring>
 
 #include <tenure/base/align.hpp>
-#include <tenure/base/budget_source.hpp>
 #include <tenure/base/check.hpp>
 #include <tenure/base/hooks.hpp>
 #include <tenure/base/host.hpp>
@@ -146,17 +145,13 @@ void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes,
         sampled_.deallocate(block);  // reports it
         return nullptr;
     }
-    allocation_attempt attempt;
     // A budget that refuses is asked here, so that it is not asked again for a copy.
     const bool may_resize = bytes <= usable || may_grow(block, bytes, class_number_of(block, slice_number_of(block)));
     if (!may_resize) return nullptr;
     const bool is_aligned_so = is_aligned(block, alignment);
     // A block that shrinks to less than half moves, so that the memory it no longer needs can serve others.
     const bool is_worth_keeping = bytes <= usable ? bytes >= usable / 2 : usable > max_small_bytes;
-    if (is_aligned_so && is_worth_keeping && resize(block, bytes)) {
-        attempt.succeeded();
-        return block;
-    }
+    if (is_aligned_so && is_worth_keeping && resize(block, bytes)) return block;
     const std::uint8_t number = class_number_of(block, slice_number_of(block));
     // A moved block keeps its distance from a segment boundary, and therefore at most a segment's alignment.
     const bool may_move = number == huge_class && alignment <= memory_.segment_bytes() / 2;
@@ -173,16 +168,12 @@ void* heap_core::reallocate(thread_cache* cache, void* block, std::size_t bytes,
             begin_sample(*this, nullptr, now, moved != nullptr ? bytes : before);
         note_block_begin(now, moved != nullptr ? bytes : before);
         if (tag != 0 && moved != nullptr) count_tagged(tag, 0, bytes - before);
-        if (moved != nullptr) {
-            attempt.succeeded();
-            return moved;
-        }
+        if (moved != nullptr) return moved;
     }
     void* const fresh = reallocate_by_copy(cache, block, bytes, alignment, usable);
     // A shrink that cannot allocate need not fail: the block is large enough as it is.
     const bool is_guarded = checks::caller && guarded_.contains(block); // a guarded block cannot shrink in place
     const bool stays = fresh == nullptr && is_aligned_so && bytes <= usable && !is_guarded;
-    if (fresh != nullptr || stays) attempt.succeeded();
     if (checks::caller && stays && fenced_.contains(block)) {
         (void)resize_fenced(block, std::max<std::size_t>(bytes, 1));
         return block;
