@@ -52,9 +52,10 @@ public:
     ~handle_slots() {
         if constexpr (checks::caller) check_living();
     }
-    /// The other one is empty afterwards.
+    /// The other one is empty afterwards. Its maximum was reported when it was made, if it is too large.
     handle_slots(handle_slots&& other) noexcept
-        : handle_slots(other.object_bytes(), other.alignment_, other.max_count_) {
+        : guard_bytes_(other.guard_bytes_), stride_(other.stride_), alignment_(other.alignment_),
+          max_count_(other.max_count_) {
         swap(other);
     }
     handle_slots& operator=(handle_slots&& other) noexcept {
