@@ -79,11 +79,12 @@ struct heap_events {
         return answer;
     }
 
-    static void list_held(const void* home, const char*, detail::held_list& to) noexcept {
+    static void list_held(const void* home, const detail::holder_facts&, detail::held_list& to) noexcept {
         const auto& held = *static_cast<const registered_heap*>(home);
-        if (held.core.holds_lock()) return; // a signal handler ends the program
+        const std::string_view name = detail::readable_name(held.name);
+        if (!held.core.is_free(to.patience())) return to.add_busy("heap ", name, home);
         const allocator_stats all = held.core.stats();
-        to.add({"heap ", detail::readable_name(held.name), all.live_count, all.live_bytes});
+        to.add({"heap ", name, all.live_count, all.live_bytes});
     }
     static constexpr detail::holder_kind as_holder{
         "heap", sizeof(registered_heap),
