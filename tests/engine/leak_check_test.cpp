@@ -180,6 +180,23 @@ TEST_F(leak_check_death, knows_made_objects_beside_frees_of_nullptr) {
         testing::ExitedWithCode(0), "game::monster");
 }
 
+TEST_F(leak_check_death, forgets_the_type_of_an_object_that_is_freed_as_a_block) {
+    if (!tenure::checks::caller) GTEST_SKIP() << "plain builds know no types";
+    const auto program = [] {
+        check_leaks();
+        tenure::heap& process = tenure::heap::process();
+        process.deallocate(tenure::make<monster>());
+        process.deallocate(tenure::make<monster>(), sizeof(monster), alignof(monster));
+        auto* const grown = tenure::make_array<short>(10).data();
+        static_cast<void>(process.reallocate(grown, 100'000));
+        static_cast<void>(tenure::make<int>());
+        end();
+    };
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), "\n  make: int: 1 block, 4 bytes\n");
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), lacks("make: game::monster"));
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), lacks("make: short"));
+}
+
 TEST_F(leak_check_death, is_silent_when_it_is_off) {
     EXPECT_EXIT(
         {

@@ -436,6 +436,7 @@ void heap::report_left(const void* block) noexcept {
 void heap::deallocate_sized(void* block, std::size_t bytes) noexcept {
     [[maybe_unused]] const detail::caller_release release(is_process() ? block_of_process : block_of_heap, block);
     if (home_ == nullptr) return report_left(block);
+    if (checks::caller && is_process()) detail::forget_made(block);
     home_->core.deallocate_as(cache_or_open(), block, detail::block_form::any, bytes);
     start_wanted_background();
 }
@@ -443,6 +444,7 @@ void heap::deallocate_sized(void* block, std::size_t bytes) noexcept {
 void heap::deallocate_slow(void* block) noexcept {
     [[maybe_unused]] const detail::caller_release release(is_process() ? block_of_process : block_of_heap, block);
     if (home_ == nullptr) return report_left(block);
+    if (checks::caller && is_process()) detail::forget_made(block);
     home_->core.deallocate(cache_or_open(), block);
     start_wanted_background();
 }
@@ -450,6 +452,7 @@ void heap::deallocate_slow(void* block) noexcept {
 void* heap::reallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
     [[maybe_unused]] const detail::caller_allocation allocation(is_process() ? of_process : of_heap, bytes);
     if (home_ == nullptr) return nullptr;
+    if (checks::caller && is_process()) detail::forget_made(block); // from now on no object of make()
     void* const moved = home_->core.reallocate(cache_or_open(), block, bytes, alignment);
     start_wanted_background();
     return moved;
