@@ -286,6 +286,21 @@ TEST(container_over_a_moved_arena, an_arena_that_ended_is_reported_and_not_touch
     EXPECT_NE(heard.last().find("ended before it did"), std::string::npos) << heard.last();
 }
 
+TEST(container_over_a_moved_arena, an_assignment_to_the_arena_ends_what_its_containers_belong_to) {
+    if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
+    const support::heard_reports heard;
+    tenure::arena scratch;
+    numbers few(scratch);
+    scratch = tenure::arena(4096);
+    EXPECT_THROW(few.push_back(1), std::bad_alloc);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+    EXPECT_NE(heard.last().find("or was assigned to"), std::string::npos) << heard.last();
+    EXPECT_NE(heard.last().find("make its containers anew"), std::string::npos) << heard.last();
+    numbers anew(scratch);
+    anew.push_back(1);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
+}
+
 TEST(container_over_a_moved_arena, a_memory_resource_reports_it_as_well) {
     if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
     const support::heard_reports heard;

@@ -14,7 +14,6 @@
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <ostream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,6 +30,8 @@
 #include <tenure/pool/pool.hpp>
 #include <tenure/pool/shared_pool.hpp>
 
+#include "support/at_exit.hpp"
+
 namespace game {
 struct monster {
     int health[12];
@@ -40,47 +41,19 @@ struct monster {
 namespace {
 
 using game::monster;
+using support::check_leaks;
+using support::end;
+using support::forever;
+using support::joined;
+using support::lacks;
 using tenure::option;
 
 constexpr const char* of_monsters = tenure::checks::caller ? "game::monster" : "48-byte blocks";
-
-/// Not by operator+, for which GCC 12 warns of an overflow that cannot happen.
-std::string joined(std::string_view begin, std::string_view middle, std::string_view end) {
-    std::string all;
-    return all.append(begin).append(middle).append(end);
-}
 
 class leak_check_death : public testing::Test {
 protected:
     leak_check_death() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 };
-
-/// What a program must not have written.
-class lacks {
-public:
-    using is_gtest_matcher = void;
-    explicit lacks(std::string text) : text_(std::move(text)) {}
-    bool MatchAndExplain(const std::string& written, std::ostream*) const {
-        return written.find(text_) == std::string::npos;
-    }
-    void DescribeTo(std::ostream* to) const { *to << "lacks \"" << text_ << '"'; }
-    void DescribeNegationTo(std::ostream* to) const { *to << "has \"" << text_ << '"'; }
-
-private:
-    std::string text_;
-};
-
-/// An object that is never destroyed.
-template<class T, class... Arguments>
-T& forever(Arguments&&... arguments) {
-    alignas(T) static unsigned char memory[sizeof(T)];
-    return *::new (memory) T(std::forward<Arguments>(arguments)...);
-}
-
-/// Ends the program as main() does, but without the test framework's own objects.
-[[noreturn]] void end() { std::exit(0); }
-
-void check_leaks() { tenure::set_option(option::leak_check, 1); }
 
 TEST_F(leak_check_death, names_the_pools_that_hold_objects) {
     const auto program = [] {
@@ -205,6 +178,23 @@ TEST_F(leak_check_death, knows_made_objects_beside_frees_of_nullptr) {
             end();
         },
         testing::ExitedWithCode(0), "game::monster");
+}
+
+TEST_F(leak_check_death, forgets_the_type_of_an_object_that_is_freed_as_a_block) {
+    if (!tenure::checks::caller) GTEST_SKIP() << "plain builds know no types";
+    const auto program = [] {
+        check_leaks();
+        tenure::heap& process = tenure::heap::process();
+        process.deallocate(tenure::make<monster>());
+        process.deallocate(tenure::make<monster>(), sizeof(monster), alignof(monster));
+        auto* const grown = tenure::make_array<short>(10).data();
+        static_cast<void>(process.reallocate(grown, 100'000));
+        static_cast<void>(tenure::make<int>());
+        end();
+    };
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), "\n  make: int: 1 block, 4 bytes\n");
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), lacks("make: game::monster"));
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), lacks("make: short"));
 }
 
 TEST_F(leak_check_death, is_silent_when_it_is_off) {

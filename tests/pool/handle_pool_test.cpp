@@ -37,6 +37,16 @@ TEST(handle_pool, a_handle_finds_its_object_until_it_is_destroyed) {
     EXPECT_TRUE(names.valid());
 }
 
+TEST(handle_pool, an_impossible_maximum_is_reported_once_also_if_the_pool_moves) {
+    const support::heard_reports heard;
+    handle_pool<int> first((std::size_t{1} << 32) + 1);
+    handle_pool<int> second(std::move(first));
+    first = std::move(second);
+    EXPECT_EQ(heard.count(tenure::report_kind::misuse), tenure::checks::caller ? 1u : 0u);
+    EXPECT_EQ(first.max_size(), (std::size_t{1} << 32) + 1);
+    EXPECT_FALSE(first.construct(1)) << "it is refused as before";
+}
+
 TEST(handle_pool, a_stale_handle_is_refused_after_the_slot_is_used_again) {
     handle_pool<int> numbers(1000);
     const auto old = numbers.construct(1);

@@ -6,8 +6,11 @@
 
 #include <tenure/pool/shared_block_pool.hpp>
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <memory>
+#include <new>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -74,6 +77,18 @@ TEST_F(shared_pool_child, gives_back_what_caches_that_nobody_has_hold) {
         return (sees_living ? 0 : 1) + (is_given_back ? 0 : 2) + (pool.valid() ? 0 : 4);
     });
     EXPECT_EQ(answer, 0);
+}
+
+TEST_F(shared_pool_child, does_not_look_for_a_pool_whose_object_was_unmapped) {
+    constexpr std::size_t bytes = 4096;
+    void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    auto& pool = *::new (memory) shared_block_pool(64);
+    {
+        const support::waiting_thread other([&] { use(pool); });
+        ::munmap(memory, bytes); // as when a plug-in is unloaded that never destroys its pool
+        EXPECT_EQ(support::answer_of_child([] { return 1; }), 1);
+    } // its thread ends
+    EXPECT_EQ(support::answer_of_child([] { return 1; }), 1);
 }
 
 TEST_F(shared_pool_child, forks_again_with_threads_of_its_own) {

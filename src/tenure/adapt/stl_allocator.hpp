@@ -11,9 +11,10 @@
 ///
 /// Moves: a container keeps the address of its allocator, so an arena, pool, group or heap must not move while it has
 /// containers: `struct level { arena a; std::vector<...> v; }` in a std::vector that grows would use the arena's old
-/// address. Hold the arena by a std::unique_ptr, or reserve() the outer vector. Checked builds report the next use of
-/// an allocator that moved or ended. (The pointers of adapt/unique.hpp follow their owner; a container that did would
-/// load one address more in each call.)
+/// address. Hold the arena by a std::unique_ptr, or reserve() the outer vector. An allocator that is assigned to ends
+/// as well: its containers, also empty ones, belong to what it was before, so make them anew. Checked builds report the
+/// next use of an allocator that moved, ended or was assigned to. (The pointers of adapt/unique.hpp follow their owner;
+/// a container that did would load one address more in each call.)
 ///
 /// In checked builds a container over Temp remembers the temp_scope in which it was made, and reports its growth inside
 /// a later scope, whose end would free the memory that the container goes on to use. When it frees memory that has

@@ -157,11 +157,15 @@ affinity_group::affinity_group(std::string_view name, affinity_options options, 
             const std::uint64_t mark = detail::mixed(address_of(held.name_.data()), held.name_.size());
             return detail::mixed(mark, address_of(held.source_));
         },
-        [](const void* holder, const char*, detail::held_list& to) noexcept {
+        [](const void* holder, const detail::holder_facts&, detail::held_list& to) noexcept {
             const auto& held = *static_cast<const affinity_group*>(holder);
-            if (held.mutex_.is_mine()) return; // a signal handler ends the program
+            const std::string_view named = detail::readable_name(held.name_);
+            const bool is_free = to.patience().sees_free(held.mutex_) &&
+                                 to.patience().sees_free(held.passthrough_.mutex()) &&
+                                 held.large_.is_free(to.patience());
+            if (!is_free) return to.add_busy("affinity group ", named, holder);
             const allocator_stats all = held.stats();
-            to.add({"affinity group ", detail::readable_name(held.name_), all.live_count, all.live_bytes});
+            to.add({"affinity group ", named, all.live_count, all.live_bytes});
         }};
     detail::add_holder(this, as_holder);
 }

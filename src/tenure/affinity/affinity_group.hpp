@@ -24,7 +24,8 @@
 ///                builds: at least 16 bytes behind each object.
 /// Threads        one at a time; with sharing::any_thread any number, and a call takes a lock only when the thread's
 ///                own memory does not suffice. The functions below state exceptions.
-///                Checked builds report calls that overlap.
+///                Checked builds report calls that overlap. The ends of threads and forks visit a group for any thread:
+///                it must be destroyed before its own memory goes away, as when a plug-in is unloaded.
 /// Fork           usable in the child. Without sharing::any_thread, no other thread may be using the group during the
 ///                fork. With it, the child may lose one object for each other thread that was allocating or freeing
 ///                during the fork, and size() may be off by as many.

@@ -12,6 +12,8 @@
 #include <tenure/base/check.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
+#include <tenure/engine/leak_check.hpp>
+#include <tenure/platform/readable.hpp>
 #include <tenure/platform/sanitizer.hpp>
 #include <utility>
 
@@ -50,10 +52,13 @@ constexpr detail::sole_use one_thread{
 
 arena::arena(std::size_t first_chunk_bytes, block_source& source) noexcept
     : source_(source), next_bytes_(std::max(first_chunk_bytes, min_chunk_bytes)),
-      passthrough_(passthrough_enabled(part::arena)) {}
+      passthrough_(passthrough_enabled(part::arena)) {
+    detail::add_holder(this, as_holder); // here and not at the first chunk, where a caller may hold the lock of a heap
+}
 
 // NOLINTNEXTLINE(performance-move-constructor-init): all members are copied, and the other is made anew
 arena::arena(arena&& other) noexcept : arena(static_cast<const arena&>(other)) {
+    detail::share_holder(&other, this);
     link_.take(other.link_, this);
     ::new (&other) arena(next_bytes_, source_); // forgets the chunks
 }
@@ -66,8 +71,26 @@ arena& arena::operator=(arena&& other) noexcept {
 
 arena::~arena() {
     if constexpr (checks::structures) check_invariant(valid(), "arena", this);
+    detail::remove_holder(this);
     release_list(first_);
 }
+
+constinit const detail::holder_kind arena::as_holder{
+    "arena", sizeof(arena),
+    [](const void* holder) noexcept {
+        return detail::mixed(1, address_of(&static_cast<const arena*>(holder)->source_));
+    },
+    [](const void* holder, const detail::holder_facts&, detail::held_list& to) noexcept {
+        const auto& held = *static_cast<const arena*>(holder);
+        const arena_chunk* const chunk = held.current_;
+        if (chunk == nullptr) return;
+        // Other members may have been overwritten alone, and the source may be gone with the chunk.
+        const bool is_whole = platform::is_object_readable(chunk, sizeof(arena_chunk)) &&
+                              (held.passthrough_ || (held.cursor_ >= chunk->begin() && held.cursor_ <= chunk->end()));
+        if (!is_whole) return to.add_lost("arena", holder);
+        const std::size_t bytes = held.live_bytes();
+        to.add({"arena", {}, std::size_t{bytes != 0}, bytes, nullptr, 0, "arena"});
+    }};
 
 std::size_t arena::live_bytes() const noexcept {
     if (current_ == nullptr) return 0;

@@ -35,6 +35,7 @@ namespace tenure::inline TENURE_ABI {
 namespace detail {
 
 struct arena_chunk;
+struct holder_kind;
 
 /// In checked builds: the latest markers that may still be rewound to, in the order in which they were set.
 struct marker_log {
@@ -152,6 +153,7 @@ private:
     [[nodiscard]] detail::arena_chunk* next_chunk(std::size_t bytes, std::size_t alignment) noexcept;
     void enter(detail::arena_chunk* chunk, std::uintptr_t cursor) noexcept;
     void release_list(detail::arena_chunk* first) noexcept;
+    static const detail::holder_kind as_holder;
     [[nodiscard]] std::size_t live_bytes() const noexcept;
 
     std::uintptr_t cursor_ = 0;

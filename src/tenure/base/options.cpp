@@ -80,8 +80,10 @@ constexpr std::array<option_info, option_count> table{{
     {option::buffer_fill, option_form::count, "buffer_fill", "TENURE_BUFFER_FILL", 0, 0, 1,
      "1: overwrite up to 64 MiB of a buffer's memory with 0xDF when the buffer is freed; checked builds always do."},
     {option::leak_check, option_form::count, "leak_check", "TENURE_LEAK_CHECK", checks::caller ? 1 : 0, 0, 1,
-     "1: when the program ends, write to standard error what heaps, pools, affinity groups and TempJob still hold; "
-     "checked builds do so unless this is 0, and the drop-in malloc only if it is set."},
+     "1: when the program ends, write to standard error what heaps, pools, arenas, affinity groups, frame_memory, "
+     "stable_vectors and TempJob still hold; checked builds do so unless this is 0, and the drop-in malloc only if it "
+     "is "
+     "set."},
     {option::report_copies, option_form::count, "report_copies", "TENURE_REPORT_COPIES", 1, 0, 1,
      "1: a copy of the library writes one line to standard error when its first use finds another copy in the process, "
      "such as that of a plug-in."},

@@ -25,12 +25,14 @@ void owner_home::report_left(const void* former) const noexcept {
     report_text text;
     text.text("the ").text(part);
     if (owner == nullptr)
-        text.text(" of a container or memory resource ended before it did");
+        text.text(" of a container or memory resource ended before it did, or was assigned to");
     else
         text.text(" was moved to ").address(owner).text("; the allocator of a container still names the one it left");
-    report_misuse(text.view(), former,
-                  "A container keeps the address of its allocator. Hold the allocator by a std::unique_ptr where its "
-                  "owner moves, or reserve() the vector of owners, and declare the allocator before its containers.");
+    report_misuse(
+        text.view(), former,
+        "A container keeps the address of its allocator. Hold the allocator by a std::unique_ptr where its "
+        "owner moves, or reserve() the vector of owners, and declare the allocator before its containers. After an "
+        "assignment to the allocator make its containers anew, also empty ones.");
 }
 
 }

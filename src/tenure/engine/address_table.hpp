@@ -9,8 +9,11 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/memory.hpp>
+#include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -91,6 +94,43 @@ private:
     Entry* entries_ = nullptr;
     std::size_t capacity_ = 0;
     std::size_t count_ = 0;
+};
+
+/// An address_table with its lock, of static duration.
+template<class Entry>
+class locked_table {
+public:
+    /// `steps` are steps_of_lock<&locked_table<Entry>::lock_of>.
+    constexpr locked_table(platform::fork_order order, const platform::fork_steps& steps) noexcept
+        : fork_(order, this, steps) {}
+
+    /// Whether it has no entry. Cost      a load.
+    [[nodiscard]] bool empty() const noexcept { return count_.load(memory_order::relaxed) == 0; }
+
+    /// Calls `change(table)` under the lock.
+    template<class Change>
+    void change(Change&& change) noexcept {
+        fork_.enlist();
+        const platform::lock_guard lock(mutex_);
+        change(table_);
+        count_.store(table_.size(), memory_order::relaxed);
+    }
+
+    [[nodiscard]] platform::mutex& mutex() noexcept { return mutex_; }
+    [[nodiscard]] static platform::mutex& lock_of(void* table) noexcept {
+        return static_cast<locked_table*>(table)->mutex_;
+    }
+    /// Calls `visit(entry)` for each entry. Requires  the calling thread holds the lock.
+    template<class Visit>
+    void for_each(Visit&& visit) const {
+        table_.for_each(visit);
+    }
+
+private:
+    platform::mutex mutex_;
+    address_table<Entry> table_;
+    atomic<std::size_t> count_{0};
+    platform::fork_handler fork_;
 };
 
 }

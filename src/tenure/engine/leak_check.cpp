@@ -25,7 +25,7 @@ struct holder_entry {
     std::uintptr_t key;
     const holder_kind* kind;
     std::uint64_t mark;
-    const char* type;
+    holder_facts facts;
 };
 
 [[nodiscard]] bool is_as_registered(const holder_entry& entry) noexcept {
@@ -33,29 +33,14 @@ struct holder_entry {
     return platform::is_object_readable(holder, entry.kind->bytes) && entry.kind->mark(holder) == entry.mark;
 }
 
-struct holders {
-    platform::mutex mutex;
-    address_table<holder_entry> table;
-    std::atomic<std::size_t> count{0};
-};
-constinit holders all_holders{};
+// Locks of shared pools, groups and heaps are taken under this one, by the report.
+using holder_table = locked_table<holder_entry>;
+constexpr platform::fork_steps steps_of_holders = platform::steps_of_lock<&holder_table::lock_of>;
+constinit holder_table all_holders{platform::fork_order::thread_slots, steps_of_holders};
 
 constinit leak_lister* listers = nullptr; // changes only while the library is loaded
 constinit std::atomic<bool> is_foreign{false};
 constinit std::uint64_t own_process = 0;
-
-// Locks of shared pools, groups and heaps are taken under this one, by the report.
-constexpr platform::fork_steps steps_of_holders =
-    platform::steps_of_lock<[](void*) noexcept -> platform::mutex& { return all_holders.mutex; }>;
-constinit platform::fork_handler of_holders{platform::fork_order::thread_slots, nullptr, steps_of_holders};
-
-template<class Change>
-void change_holders(Change&& change) noexcept {
-    of_holders.enlist();
-    const platform::lock_guard lock(all_holders.mutex);
-    change(all_holders.table);
-    all_holders.count.store(all_holders.table.size(), std::memory_order_relaxed);
-}
 
 __attribute__((constructor(101))) void note_process() noexcept { own_process = platform::process_id(); }
 
@@ -75,27 +60,27 @@ void leak_lister::enlist() noexcept {
     listers = this;
 }
 
-void add_holder(const void* holder, const holder_kind& kind) noexcept {
+void add_holder(const void* holder, const holder_kind& kind, std::size_t block_bytes) noexcept {
     if (option_value(option::leak_check) == 0) [[likely]]
         return;
-    change_holders([&](auto& table) {
+    all_holders.change([&](auto& table) {
         const std::uint64_t mark = kind.mark(holder);
         const holder_entry* const found = table.find(address_of(holder));
         if (found == nullptr || found->kind != &kind || found->mark != mark)
-            table.put({address_of(holder), &kind, mark, nullptr});
+            table.put({address_of(holder), &kind, mark, {nullptr, block_bytes}});
     });
 }
 
 void name_holder(const void* holder, const char* type) noexcept {
-    if (all_holders.count.load(std::memory_order_relaxed) == 0) return;
-    change_holders([&](auto& table) {
-        if (holder_entry* const found = table.find(address_of(holder)); found != nullptr) found->type = type;
+    if (all_holders.empty()) return;
+    all_holders.change([&](auto& table) {
+        if (holder_entry* const found = table.find(address_of(holder)); found != nullptr) found->facts.type = type;
     });
 }
 
 void share_holder(const void* from, const void* to) noexcept {
-    if (all_holders.count.load(std::memory_order_relaxed) == 0) return;
-    change_holders([&](auto& table) {
+    if (all_holders.empty()) return;
+    all_holders.change([&](auto& table) {
         const holder_entry* const found = table.find(address_of(from));
         if (found == nullptr) return;
         holder_entry moved = *found;
@@ -105,21 +90,21 @@ void share_holder(const void* from, const void* to) noexcept {
 }
 
 void remove_holder(const void* holder) noexcept {
-    if (all_holders.count.load(std::memory_order_relaxed) == 0) [[likely]]
+    if (all_holders.empty()) [[likely]]
         return;
-    change_holders([&](auto& table) { table.erase(address_of(holder)); });
+    all_holders.change([&](auto& table) { table.erase(address_of(holder)); });
 }
 
 void serve_foreign_blocks() noexcept { is_foreign.store(true, std::memory_order_relaxed); }
 bool serves_foreign_blocks() noexcept { return is_foreign.load(std::memory_order_relaxed); }
 
 void list_held(held_list& to) noexcept {
-    if (all_holders.mutex.is_mine()) return; // a signal handler ends the program
     for (const leak_lister* each = listers; each != nullptr; each = each->next) each->list(to);
-    const platform::lock_guard lock(all_holders.mutex);
-    all_holders.table.for_each([&](const holder_entry& each) {
+    const platform::patient_lock lock(all_holders.mutex(), to.patience());
+    if (!lock) return to.add_busy("list of", " heaps, pools, groups and arenas");
+    all_holders.for_each([&](const holder_entry& each) {
         const void* const holder = pointer_at(each.key);
-        is_as_registered(each) ? each.kind->list(holder, each.type, to) : to.add_lost(each.kind->part, holder);
+        is_as_registered(each) ? each.kind->list(holder, each.facts, to) : to.add_lost(each.kind->part, holder);
     });
 }
 
@@ -148,9 +133,15 @@ void held_list::add(const held_blocks& held) noexcept {
 
 void held_list::add_detail(const held_blocks& held) noexcept { add_line(held, true); }
 
-void held_list::add_lost(std::string_view part, const void* holder) noexcept {
-    if (lost_count_ < max_lost) lost_[lost_count_] = {part, holder};
-    ++lost_count_;
+void held_list::add_lost(std::string_view part, const void* holder) noexcept { lost_.add({part, {}, holder}); }
+
+void held_list::add_busy(std::string_view part, std::string_view name, const void* holder) noexcept {
+    busy_.add({part, name, holder});
+}
+
+void held_list::uncounted::add(const object& added) noexcept {
+    if (count < max_named) objects[count] = added;
+    ++count;
 }
 
 void held_list::add_line(const held_blocks& held, bool is_detail) noexcept {
@@ -164,6 +155,7 @@ void held_list::add_line(const held_blocks& held, bool is_detail) noexcept {
     };
     append(held.part);
     append(held.name);
+    added.unit = held.unit;
     added.count = held.count;
     added.bytes = held.bytes;
     added.is_detail = is_detail;
@@ -192,32 +184,39 @@ void held_list::write_lines(bool are_details) noexcept {
         if (largest == nullptr) return;
         report_text text;
         text.text("  ").text({largest->words, largest->words_bytes}).text(": ").number(largest->count);
-        text.text(largest->count == 1 ? " block, " : " blocks, ").number(largest->bytes).text(" bytes\n");
+        text.text(" ").text(largest->unit).text(largest->count == 1 ? ", " : "s, ");
+        text.number(largest->bytes).text(" bytes\n");
         host::write_report(text.view());
         host::write_stack(largest->frames, largest->frame_count);
         largest->count = 0; // written
     }
 }
 
-void held_list::write_lost() const noexcept {
-    if (lost_count_ == 0) return;
-    for (std::size_t index = 0; index < std::min(lost_count_, max_lost); ++index) {
+void held_list::uncounted::write(std::string_view why, std::string_view advice) const noexcept {
+    if (count == 0) return;
+    for (std::size_t index = 0; index < std::min(count, max_named); ++index) {
+        const object& each = objects[index];
         report_text text;
-        text.text("tenure: the ").text(lost_[index].part).text(" at ").address(lost_[index].at);
-        text.text(" was unmapped, freed or overwritten before its destructor ran: its blocks are not counted.\n");
-        host::write_report(text.view());
+        text.text("tenure: the ").text(each.part).text(each.name);
+        if (each.name.empty() && each.at != nullptr) text.text(" at ").address(each.at);
+        host::write_report(text.text(why).view());
     }
-    if (lost_count_ > max_lost) {
+    if (count > max_named) {
         report_text more;
-        more.text("tenure: The same holds for ").number(lost_count_ - max_lost).text(" more.\n");
+        more.text("tenure: The same holds for ").number(count - max_named).text(" more.\n");
         host::write_report(more.view());
     }
-    host::write_report(
-        "tenure: Destroy such an object before its memory goes away. A longjmp over its frame runs no destructor.\n");
+    host::write_report(advice);
 }
 
 void held_list::write() noexcept {
-    write_lost();
+    lost_.write(
+        " was unmapped, freed or overwritten before its destructor ran: its blocks are not counted.\n",
+        "tenure: Destroy such an object before its memory goes away. A longjmp over its frame runs no destructor.\n");
+    busy_.write(
+        " was in use: a call of a thread holds its lock, so its blocks are not counted.\n",
+        "tenure: Join the threads before the program ends, and do not end it in a signal handler. A thread that "
+        "waits or was stopped inside a call keeps the lock.\n");
     if (count_ == 0) return;
     report_text text;
     text.text("tenure: ").number(count_).text(count_ == 1 ? " block of " : " blocks with ").number(bytes_);

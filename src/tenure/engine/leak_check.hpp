@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include <tenure/base/config.hpp>
+#include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -22,6 +23,7 @@ struct held_blocks {
     std::size_t bytes = 0;
     void* const* stack = nullptr; ///< of the allocation, if it is known
     std::size_t stack_count = 0;
+    std::string_view unit = "block"; ///< what is counted, a constant: an arena does not count its blocks
 };
 
 /// The lines of the report. Blocks with the same words and the same caller share a line.
@@ -37,18 +39,34 @@ public:
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
     /// An object that is no longer there, though its destructor did not run: what it held cannot be counted.
     void add_lost(std::string_view part, const void* holder) noexcept;
+    /// An object whose lock did not become free, so it cannot be counted. `name` follows the part, in place of the
+    /// address; it stays readable until write().
+    void add_busy(std::string_view part, std::string_view name, const void* holder = nullptr) noexcept;
+    /// Every lock is taken with this patience: a thread may hold it for ever, and the program must end.
+    [[nodiscard]] platform::lock_patience& patience() noexcept { return patience_; }
     /// Writes the lines to standard error; nothing if there are none.
     void write() noexcept;
 
 private:
-    static constexpr std::size_t max_lost = 4; // the first; the others are only counted
-    struct lost_object {
-        std::string_view part; // a constant of the library
-        const void* at;
+    static constexpr std::uint64_t patience_ns = 100'000'000;
+    /// Objects that are not counted, for one reason.
+    struct uncounted {
+        static constexpr std::size_t max_named = 4; // the first; the others are only counted
+        struct object {
+            std::string_view part; // a constant of the library
+            std::string_view name;
+            const void* at;
+        };
+        object objects[max_named];
+        std::size_t count = 0;
+
+        void add(const object& added) noexcept;
+        void write(std::string_view why, std::string_view advice) const noexcept;
     };
     struct line {
         char words[120];
         std::size_t words_bytes;
+        std::string_view unit;
         std::size_t count, bytes;
         bool is_detail;
         void* frames[max_frames];
@@ -56,17 +74,21 @@ private:
     };
     void add_line(const held_blocks& held, bool is_detail) noexcept;
     void write_lines(bool are_details) noexcept;
-    void write_lost() const noexcept;
 
     line lines_[max_lines];
     std::size_t line_count_ = 0;
     std::size_t count_ = 0, bytes_ = 0;
-    lost_object lost_[max_lost];
-    std::size_t lost_count_ = 0;
+    uncounted lost_, busy_;
+    platform::lock_patience patience_{patience_ns};
 };
 
 /// Adds a part's own lines.
 using list_function = void (*)(held_list&) noexcept;
+/// What the report knows of one object.
+struct holder_facts {
+    const char* type;        ///< of its blocks, as of signature_of(), or nullptr
+    std::size_t block_bytes; ///< zero: the object knows
+};
 /// What the report has to know about a kind of object that may hold blocks at the end. The program may have unmapped or
 /// overwritten such an object without a call of its destructor.
 struct holder_kind {
@@ -74,8 +96,8 @@ struct holder_kind {
     std::size_t bytes;     ///< of the object
     /// A number from members that stay as they are from add_holder() to remove_holder(), also when the contents move.
     std::uint64_t (*mark)(const void* holder) noexcept;
-    /// Adds the lines of one object that has kept its mark; `type` is a name as of signature_of(), or nullptr.
-    void (*list)(const void* holder, const char* type, held_list&) noexcept;
+    /// Adds the lines of one object that has kept its mark. It waits for locks only with the list's patience.
+    void (*list)(const void* holder, const holder_facts& facts, held_list&) noexcept;
 };
 /// A number for holder_kind::mark.
 [[nodiscard]] constexpr std::uint64_t mixed(std::uint64_t mark, std::uint64_t value) noexcept {
@@ -92,7 +114,7 @@ struct leak_lister {
 /// Registers an object that may hold blocks at the end, if the option is on. The object may be registered already, and
 /// an address may be that of an object that is gone.
 /// Requires  `kind` is of static duration.
-TENURE_API void add_holder(const void* holder, const holder_kind& kind) noexcept;
+TENURE_API void add_holder(const void* holder, const holder_kind& kind, std::size_t block_bytes = 0) noexcept;
 /// The type of its blocks, as of signature_of().
 TENURE_API void name_holder(const void* holder, const char* type) noexcept;
 /// The contents of an object have moved to another, which has the same type. Both stay registered.

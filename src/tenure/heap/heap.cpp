@@ -82,11 +82,12 @@ struct heap_events {
         return answer;
     }
 
-    static void list_held(const void* home, const char*, detail::held_list& to) noexcept {
+    static void list_held(const void* home, const detail::holder_facts&, detail::held_list& to) noexcept {
         const auto& held = *static_cast<const registered_heap*>(home);
-        if (held.core.holds_lock()) return; // a signal handler ends the program
+        const std::string_view name = detail::readable_name(held.name);
+        if (!held.core.is_free(to.patience())) return to.add_busy("heap ", name, home);
         const allocator_stats all = held.core.stats();
-        to.add({"heap ", detail::readable_name(held.name), all.live_count, all.live_bytes});
+        to.add({"heap ", name, all.live_count, all.live_bytes});
     }
     static constexpr detail::holder_kind as_holder{
         "heap", sizeof(registered_heap),
@@ -444,6 +445,7 @@ void heap::report_left(const void* block) noexcept {
 void heap::deallocate_sized(void* block, std::size_t bytes) noexcept {
     [[maybe_unused]] const detail::caller_release release(is_process() ? block_of_process : block_of_heap, block);
     if (home_ == nullptr) return report_left(block);
+    if (checks::caller && is_process()) detail::forget_made(block);
     home_->core.deallocate_as(cache_or_open(), block, detail::block_form::any, bytes);
     start_wanted_background();
 }
@@ -451,6 +453,7 @@ void heap::deallocate_sized(void* block, std::size_t bytes) noexcept {
 void heap::deallocate_slow(void* block) noexcept {
     [[maybe_unused]] const detail::caller_release release(is_process() ? block_of_process : block_of_heap, block);
     if (home_ == nullptr) return report_left(block);
+    if (checks::caller && is_process()) detail::forget_made(block);
     home_->core.deallocate(cache_or_open(), block);
     start_wanted_background();
 }
@@ -459,6 +462,7 @@ void* heap::reallocate(void* block, std::size_t bytes, std::size_t alignment) no
     [[maybe_unused]] const detail::caller_allocation allocation(is_process() ? of_process : of_heap, bytes);
     if (home_ == nullptr) return nullptr;
     detail::allocation_attempt attempt;
+    if (checks::caller && is_process()) detail::forget_made(block); // from now on no object of make()
     void* const moved = home_->core.reallocate(cache_or_open(), block, bytes, alignment);
     if (moved != nullptr) attempt.succeeded();
     start_wanted_background();

@@ -12,8 +12,10 @@
 #include <tenure/base/check.hpp>
 #include <tenure/base/frame_clock.hpp>
 #include <tenure/base/no_alloc.hpp>
+#include <tenure/engine/leak_check.hpp>
 #include <tenure/lifetime/detail/temp_guards.hpp>
 #include <tenure/lifetime/detail/thread_lifetimes.hpp>
+#include <tenure/platform/readable.hpp>
 #include <tenure/platform/sanitizer.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -48,9 +50,39 @@ frame_memory::frame_memory(std::size_t frames, block_source& source, std::size_t
       source_(source) {
     if (checks::caller && !is_possible_)
         report_argument("The constructor of frame_memory", "frames", frames, "Memory lives for 1 to 8 frames.");
+    detail::add_holder(this, as_holder);
+}
+
+constinit const detail::holder_kind frame_memory::as_holder{
+    "frame_memory", sizeof(frame_memory),
+    [](const void* holder) noexcept {
+        const auto& held = *static_cast<const frame_memory*>(holder);
+        return detail::mixed(detail::mixed(1, held.chunk_bytes_), address_of(&held.source_));
+    },
+    [](const void* holder, const detail::holder_facts&, detail::held_list& to) noexcept {
+        const auto& held = *static_cast<const frame_memory*>(holder);
+        const platform::patient_lock lock(held.mutex_, to.patience());
+        if (!lock) return to.add_busy("frame_memory", {}, holder);
+        std::size_t bytes = 0;
+        for (const buffer& each : held.buffers_) {
+            if (!held.is_valid_still(each)) continue;
+            for (const chunk* in = each.first; in != nullptr; in = in->next) {
+                // The source may be gone with the chunk.
+                if (!platform::is_object_readable(in, sizeof(chunk))) return to.add_lost("frame_memory", holder);
+                bytes += in->used.load(std::memory_order_relaxed) - sizeof(chunk);
+            }
+        }
+        to.add({"frame_memory", {}, std::size_t{bytes != 0}, bytes, nullptr, 0, "object"});
+    }};
+
+/// Whether the frame of a buffer has not passed. Requires  the mutex.
+bool frame_memory::is_valid_still(const buffer& each) const noexcept {
+    const std::uint64_t frame = each.frame.load(std::memory_order_relaxed);
+    return frame != UINT64_MAX && frame_clock::now() - frame < frames_;
 }
 
 frame_memory::~frame_memory() {
+    detail::remove_holder(this);
     for (buffer& each : buffers_) recycle(each);
     release_list(free_);
 }
@@ -186,10 +218,8 @@ std::size_t frame_memory::release_list(chunk*& first) noexcept {
 
 std::size_t frame_memory::trim() noexcept {
     const platform::lock_guard lock(mutex_);
-    const std::uint64_t now = frame_clock::now();
     for (buffer& each : buffers_) {
-        const std::uint64_t frame = each.frame.load(std::memory_order_relaxed);
-        if (frame == UINT64_MAX || now - frame < frames_) continue;
+        if (each.frame.load(std::memory_order_relaxed) == UINT64_MAX || is_valid_still(each)) continue;
         each.frame.store(UINT64_MAX, std::memory_order_release);
         recycle(each);
     }
@@ -210,10 +240,8 @@ bool frame_memory::owns(const void* pointer) const noexcept {
 allocator_stats frame_memory::stats() const noexcept {
     const platform::lock_guard lock(mutex_);
     allocator_stats answer;
-    const std::uint64_t now = frame_clock::now();
     for (const buffer& each : buffers_) {
-        const std::uint64_t frame = each.frame.load(std::memory_order_relaxed);
-        if (frame == UINT64_MAX || now - frame >= frames_) continue;
+        if (!is_valid_still(each)) continue;
         for (const chunk* in = each.first; in != nullptr; in = in->next)
             answer.live_bytes += in->used.load(std::memory_order_relaxed) - sizeof(chunk);
     }

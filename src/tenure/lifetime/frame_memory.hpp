@@ -36,6 +36,10 @@
 
 namespace tenure::inline TENURE_ABI {
 
+namespace detail {
+struct holder_kind;
+}
+
 class TENURE_API frame_memory {
 public:
     static constexpr std::size_t max_frames = 8;
@@ -93,6 +97,8 @@ private:
     void recycle(buffer& which) noexcept;
     [[nodiscard]] chunk* take_chunk(std::size_t bytes) noexcept;
     std::size_t release_list(chunk*& first) noexcept;
+    [[nodiscard]] bool is_valid_still(const buffer& each) const noexcept;
+    static const detail::holder_kind as_holder;
 
     std::size_t frames_; ///< 1 to max_frames
     bool is_possible_;   ///< whether the constructor's argument was

@@ -43,12 +43,17 @@ public:
     [[nodiscard]] TENURE_LOCAL bool try_lock() noexcept { return try_lock(this_thread_number()); }
     TENURE_LOCAL void unlock() noexcept {
         if constexpr (checks::invariants) check_holder();
-        if ((word_.exchange(is_free, detail::memory_order::release) & is_awaited) != 0) wake();
+        if ((word_.exchange(unlocked, detail::memory_order::release) & is_awaited) != 0) wake();
     }
 
     /// Whether the calling thread holds the lock. It may be called in a signal handler.
     [[nodiscard]] TENURE_LOCAL bool is_mine() const noexcept {
         return (word_.load(detail::memory_order::relaxed) & ~is_awaited) == this_thread_number();
+    }
+
+    /// Whether nobody holds the lock, at one moment.
+    [[nodiscard]] TENURE_LOCAL bool is_free() const noexcept {
+        return word_.load(detail::memory_order::relaxed) == unlocked;
     }
 
     /// Whether other threads sleep until the lock is free. A thread that locks again at once would overtake them.
@@ -63,10 +68,10 @@ public:
     TENURE_LOCAL static bool keeps_mine;
 
 private:
-    static constexpr std::uint64_t is_free = 0, is_awaited = 1; ///< the second is a bit beside the owner's number
+    static constexpr std::uint64_t unlocked = 0, is_awaited = 1; ///< the second is a bit beside the owner's number
 
     [[nodiscard]] TENURE_LOCAL bool try_lock(std::uint64_t as) noexcept {
-        std::uint64_t expected = is_free;
+        std::uint64_t expected = unlocked;
         return word_.compare_exchange_strong(expected, as, detail::memory_order::acquire,
                                              detail::memory_order::relaxed);
     }
@@ -75,7 +80,7 @@ private:
     [[noreturn]] TENURE_COLD void report_own() const noexcept;
     void check_holder() const noexcept;
 
-    detail::atomic<std::uint64_t> word_{is_free};
+    detail::atomic<std::uint64_t> word_{unlocked};
 };
 
 /// Holds a lock until the end of the scope.
@@ -88,6 +93,54 @@ public:
 
 private:
     mutex& held_;
+};
+
+/// A limit on the time that one caller waits for locks in all, for code that must end even if a holder never does: at
+/// the end of the program, threads may still run, or may have been stopped inside a call. Threads   one at a time.
+class lock_patience {
+public:
+    /// All waits together last about `limit_ns`. After that each lock gets one look.
+    explicit constexpr lock_patience(std::uint64_t limit_ns) noexcept : looks_left_(limit_ns / between_looks_ns) {}
+
+    /// Returns   whether the calling thread holds the lock now. False at once if it held it before.
+    [[nodiscard]] bool try_lock(mutex& lock) noexcept {
+        return !lock.is_mine() && waits_for([&] { return lock.try_lock(); });
+    }
+    /// Whether nobody holds the lock, at one moment: other threads may take it again.
+    [[nodiscard]] bool sees_free(const mutex& lock) noexcept {
+        return !lock.is_mine() && waits_for([&] { return lock.is_free(); });
+    }
+    template<class Condition>
+    [[nodiscard]] bool waits_for(Condition&& condition) noexcept {
+        while (!condition()) {
+            if (looks_left_ == 0) return false;
+            --looks_left_;
+            rest();
+        }
+        return true;
+    }
+
+private:
+    TENURE_API static void rest() noexcept;
+
+    static constexpr std::uint64_t between_looks_ns = 100'000;
+    std::uint64_t looks_left_;
+};
+
+/// A lock until the end of the scope, if the patience lasts.
+class patient_lock {
+public:
+    [[nodiscard]] patient_lock(mutex& lock, lock_patience& patience) noexcept
+        : held_(patience.try_lock(lock) ? &lock : nullptr) {}
+    ~patient_lock() {
+        if (held_ != nullptr) held_->unlock();
+    }
+    patient_lock(const patient_lock&) = delete;
+    patient_lock& operator=(const patient_lock&) = delete;
+    [[nodiscard]] explicit operator bool() const noexcept { return held_ != nullptr; }
+
+private:
+    mutex* held_;
 };
 
 }

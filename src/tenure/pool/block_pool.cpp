@@ -99,12 +99,12 @@ constinit const detail::holder_kind block_pool::as_holder{
     },
     &block_pool::list_held};
 
-void block_pool::list_held(const void* holder, const char* type, detail::held_list& to) noexcept {
+void block_pool::list_held(const void* holder, const detail::holder_facts& facts, detail::held_list& to) noexcept {
     const auto& held = *static_cast<const block_pool*>(holder);
     // Other members change, and may have been overwritten alone.
     if (held.allocated_ > held.segment_count_ * held.layout_.capacity) return to.add_lost("pool", holder);
     const std::size_t count = held.size();
-    detail::add_pool(to, "pool of ", held.block_bytes(), type, count);
+    detail::add_pool(to, "pool of ", held.block_bytes(), facts.type, count);
 }
 
 void detail::add_pool(held_list& to, std::string_view part, std::size_t block_bytes, const char* type,

@@ -40,6 +40,7 @@ namespace tenure::inline TENURE_ABI {
 
 namespace detail {
 class held_list;
+struct holder_facts;
 struct holder_kind;
 class shared_pool_core;
 }
@@ -183,7 +184,7 @@ private:
     std::uint32_t block_bytes_ = 0; // checked builds have a guard from there to the next block
 
     static const detail::holder_kind as_holder;
-    static void list_held(const void* holder, const char* type, detail::held_list& to) noexcept;
+    static void list_held(const void* holder, const detail::holder_facts& facts, detail::held_list& to) noexcept;
     void note_misuse(std::string_view what, const void* at, std::string_view advice) noexcept;
     detail::misuse_log* noted_ =
         nullptr; // set by a shared pool, which reports misuse after the unlock, and tells the hooks

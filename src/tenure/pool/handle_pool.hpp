@@ -40,6 +40,7 @@
 #include <tenure/base/align.hpp>
 #include <tenure/base/check.hpp>
 #include <tenure/base/config.hpp>
+#include <tenure/engine/leak_check.hpp>
 #include <tenure/pool/detail/handle_slots.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -76,7 +77,9 @@ public:
     using const_iterator = position<true>;
 
     /// Reserves nothing until the first object. At most 2^32 objects; with a larger maximum every construction fails.
-    [[nodiscard]] explicit handle_pool(std::size_t max_count) noexcept : slots_(sizeof(T), alignof(T), max_count) {}
+    [[nodiscard]] explicit handle_pool(std::size_t max_count) noexcept : slots_(sizeof(T), alignof(T), max_count) {
+        if constexpr (checks::caller) detail::name_holder(&slots_, detail::signature_of<T>());
+    }
     /// Destroys the live objects, also those that destructors construct meanwhile, and releases all memory.
     ~handle_pool() {
         if constexpr (!std::is_trivially_destructible_v<T>) destroy_living();

@@ -39,27 +39,23 @@
 namespace tenure::inline TENURE_ABI {
 
 template<class T>
-class stable_vector {
+class stable_vector : detail::vector_parts {
 public:
     using value_type = T;
     using iterator = T*;
     using const_iterator = const T*;
 
     /// Reserves nothing until the first element. If the addresses do not exist, every growth fails.
-    [[nodiscard]] explicit stable_vector(std::size_t max_count) noexcept : max_count_(max_count) {}
+    [[nodiscard]] explicit stable_vector(std::size_t max_count) noexcept : vector_parts(max_count) { enlist(); }
     ~stable_vector() { clear(); }
     /// The elements stay where they are. The other vector is empty afterwards, with its former maximum.
-    [[nodiscard]] stable_vector(stable_vector&& other) noexcept
-        : range_(std::move(other.range_)), size_(std::exchange(other.size_, 0)),
-          capacity_(std::exchange(other.capacity_, 0)), max_count_(other.max_count_) {}
+    [[nodiscard]] stable_vector(stable_vector&& other) noexcept : vector_parts(other.max_count_) { take(other); }
     stable_vector& operator=(stable_vector&& other) noexcept {
         if (this == &other) return *this;
         clear();
         range_.release();
-        range_ = std::move(other.range_);
-        size_ = std::exchange(other.size_, 0);
-        capacity_ = std::exchange(other.capacity_, 0);
         max_count_ = other.max_count_;
+        take(other);
         return *this;
     }
 
@@ -164,6 +160,19 @@ private:
         [[maybe_unused]] stable_vector& in_;
     };
 
+    void enlist() noexcept {
+        if constexpr (checks::caller)
+            vector_parts::enlist(sizeof(T), detail::signature_of<T>());
+        else
+            vector_parts::enlist(sizeof(T), nullptr);
+    }
+    /// Takes over the elements of a vector with the same maximum. Requires  this one has no memory.
+    void take(stable_vector& other) noexcept {
+        range_ = std::move(other.range_);
+        size_ = std::exchange(other.size_, 0);
+        capacity_ = std::exchange(other.capacity_, 0);
+        enlist();
+    }
     [[nodiscard]] detail::sole_call begin_call() noexcept { return {user_, detail::one_thread_in_vector, this}; }
     [[nodiscard]] std::uintptr_t end_address() const noexcept { return range_.begin() + size_ * sizeof(T); }
     void check_tail() const noexcept { detail::check_vector_tail(range_.begin(), end_address()); }
@@ -184,10 +193,6 @@ private:
         std::abort();
     }
 
-    detail::growing_range range_;
-    std::size_t size_ = 0;
-    std::size_t capacity_ = 0;
-    std::size_t max_count_;
     [[no_unique_address]] detail::sole_user user_;
 };
 

@@ -126,7 +126,7 @@ def workloads(check, tool, failed, left_out):
         # that is written at the end with nothing, where the drop-in writes its report, and some change the process heap
         # for all that come after them: ctest runs each in a process of its own.
         others = ("passthrough_blocks.other_pointers_are_left_to_malloc",
-                  "block_pool_trim.memory_really_leaves_the_process", "leak_check_death.*", "heap_passthrough.*")
+                  "block_pool_trim.memory_really_leaves_the_process", "leak_check*", "heap_passthrough.*")
         ran = 0
         for name in ("base", "platform", "engine", "arena", "adapt", "pool", "lifetime", "heap"):
             for kind in ("test", "thread_test"):

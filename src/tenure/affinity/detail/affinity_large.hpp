@@ -58,6 +58,11 @@ public:
         const heap* const made = get();
         return made != nullptr ? made->stats() : allocator_stats{};
     }
+    /// Whether stats() will not wait: the locks become free in that time.
+    [[nodiscard]] bool is_free(platform::lock_patience& patience) const noexcept {
+        const heap* const made = get();
+        return made == nullptr || core_of(*made).is_free(patience);
+    }
     [[nodiscard]] bool valid() const noexcept {
         const heap* const made = get();
         return made == nullptr || made->valid();

@@ -157,6 +157,8 @@ public:
     /// Whether the calling thread holds one of the heap's locks. A signal handler that interrupted a holder must not
     /// call the heap, not even for statistics. Takes no lock.
     [[nodiscard]] bool holds_lock() const noexcept;
+    /// Whether the locks that statistics need become free in that time.
+    [[nodiscard]] bool is_free(platform::lock_patience& patience) const noexcept;
 
 private:
     [[nodiscard]] block_origin origin() noexcept {

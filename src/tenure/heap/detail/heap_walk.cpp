@@ -142,6 +142,13 @@ bool heap_core::holds_lock() const noexcept {
     return is_held;
 }
 
+bool heap_core::is_free(platform::lock_patience& patience) const noexcept {
+    bool is_free = small_.is_free(patience);
+    const_cast<heap_core*>(this)->for_each_inner_lock(
+        [&](const platform::mutex& lock) { is_free = is_free && patience.sees_free(lock); });
+    return is_free;
+}
+
 void heap_core::before_fork() noexcept {
     purge_mutex_.lock();
     small_.lock_for_fork();

@@ -12,6 +12,7 @@
 #include <tenure/engine/leak_check.hpp>
 #include <tenure/lifetime/detail/job_counters.hpp>
 #include <tenure/lifetime/detail/job_walk.hpp>
+#include <tenure/lifetime/detail/thread_record.hpp>
 
 namespace tenure::inline TENURE_ABI {
 
@@ -35,6 +36,7 @@ void report_leak(const temp_job_leak& leak) noexcept {
 
 /// Every block that is live when the program ends, whatever its age.
 void list_live(detail::held_list& to) noexcept {
+    if (!detail::are_job_locks_free(to.patience())) return to.add_busy("list of", " TempJob's blocks");
     temp_job::for_each_live(
         [](void* list, const temp_job_leak& block) {
             static_cast<detail::held_list*>(list)->add(

@@ -276,6 +276,14 @@ thread_record* make_record(bool temp_passthrough, bool temp_job_passthrough) noe
 
 }
 
+bool are_job_locks_free(platform::lock_patience& patience) noexcept {
+    const platform::patient_lock lock(threads.mutex, patience);
+    bool is_free = static_cast<bool>(lock);
+    if (!is_free) return false;
+    for_each_inner_lock([&](const platform::mutex& inner) { is_free = is_free && patience.sees_free(inner); });
+    return is_free;
+}
+
 thread_record* record_of_this_thread() noexcept {
     if (this_thread.record != nullptr) return this_thread.record;
     const bool is_over = rounds_of_end >= platform::thread_end_rounds();

@@ -197,6 +197,10 @@ struct thread_registry {
 };
 extern constinit thread_registry threads;
 
+/// Whether the registry's lock and those that are taken under it become free in that time: for a walk over all blocks
+/// at the end of the program.
+[[nodiscard]] bool are_job_locks_free(platform::lock_patience& patience) noexcept;
+
 /// The calling thread's record, created by its first call. Returns   nullptr when the system has no memory or no
 /// thread-end slot for it, and in destructors that run after the last round of the thread's end.
 [[nodiscard]] thread_record* record_of_this_thread() noexcept;

@@ -13,6 +13,7 @@
 #include <cstdlib>
 
 #include <tenure/base/check.hpp>
+#include <tenure/platform/clock.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
 
@@ -44,7 +45,7 @@ constinit std::atomic<bool> is_reporting{false};
 constinit bool mutex::keeps_mine = false;
 
 void mutex::abandon() noexcept {
-    if (!keeps_mine || !is_mine()) word_.store(is_free, std::memory_order_relaxed);
+    if (!keeps_mine || !is_mine()) word_.store(unlocked, std::memory_order_relaxed);
 }
 
 void mutex::check_holder() const noexcept {
@@ -66,15 +67,15 @@ void mutex::report_own() const noexcept {
 void mutex::wait(std::uint64_t mine) noexcept {
     if (is_mine()) report_own();
     for (int look = 0; look < looks_before_sleep; ++look) {
-        if (word_.load(std::memory_order_relaxed) == is_free && try_lock(mine)) return;
+        if (word_.load(std::memory_order_relaxed) == unlocked && try_lock(mine)) return;
         pause();
     }
     const int saved = errno;
     for (std::uint64_t seen = word_.load(std::memory_order_relaxed);;) {
         // Who has waited takes the lock as if others did too: nobody knows whether they do.
-        const std::uint64_t wanted = seen == is_free ? mine | is_awaited : seen | is_awaited;
+        const std::uint64_t wanted = seen == unlocked ? mine | is_awaited : seen | is_awaited;
         if (seen != wanted && !word_.compare_exchange_weak(seen, wanted, std::memory_order_acquire)) continue;
-        if (seen == is_free) break;
+        if (seen == unlocked) break;
         ::syscall(SYS_futex, awaited_half(word_), FUTEX_WAIT_PRIVATE, static_cast<std::uint32_t>(wanted), nullptr,
                   nullptr, 0);
         seen = word_.load(std::memory_order_relaxed);
@@ -87,5 +88,7 @@ void mutex::wake() noexcept {
     ::syscall(SYS_futex, awaited_half(word_), FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
     errno = saved;
 }
+
+void lock_patience::rest() noexcept { sleep_ns(between_looks_ns); }
 
 }

@@ -8,6 +8,7 @@
 
 #include <tenure/base/check.hpp>
 #include <tenure/platform/sanitizer.hpp>
+#include <tenure/pool/detail/pool_leaks.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
@@ -28,6 +29,24 @@ std::uint32_t next_first_generation() noexcept {
     return range_count.fetch_add(1, std::memory_order_relaxed) * generation_step * 2;
 }
 
+}
+
+void handle_slots::enlist() const noexcept {
+    // Slots exchange the rest of their members when they move; these two are those of the type.
+    static constexpr holder_kind as_holder{"handle_pool", sizeof(handle_slots),
+                                           [](const void* holder) noexcept {
+                                               const auto& held = *static_cast<const handle_slots*>(holder);
+                                               return mixed(mixed(1, held.stride_), held.alignment_);
+                                           },
+                                           [](const void* holder, const holder_facts& facts, held_list& to) noexcept {
+                                               const auto& held = *static_cast<const handle_slots*>(holder);
+                                               // Other members may have been overwritten alone.
+                                               if (held.live_count_ > held.end_ || held.end_ > held.max_count_)
+                                                   return to.add_lost("handle_pool", holder);
+                                               add_pool(to, "handle_pool of ", held.object_bytes(), facts.type,
+                                                        held.size());
+                                           }};
+    add_holder(this, as_holder);
 }
 
 bool handle_slots::grow() noexcept {

@@ -14,6 +14,7 @@
 #include <tenure/base/config.hpp>
 #include <tenure/base/min_max.hpp>
 #include <tenure/engine/growing_range.hpp>
+#include <tenure/engine/leak_check.hpp>
 #include <tenure/engine/sole_user.hpp>
 #include <tenure/engine/tail_guard.hpp>
 
@@ -48,14 +49,18 @@ public:
         : guard_bytes_(guard_behind(bytes, alignment)), stride_(bytes + guard_bytes_), alignment_(alignment),
           max_count_(max_count) {
         if (checks::caller && max_count > max_slots) report_count(max_count);
+        enlist();
     }
     ~handle_slots() {
         if constexpr (checks::caller) check_living();
+        remove_holder(this);
     }
-    /// The other one is empty afterwards.
+    /// The other one is empty afterwards. Its maximum was reported when it was made, if it is too large.
     handle_slots(handle_slots&& other) noexcept
-        : handle_slots(other.object_bytes(), other.alignment_, other.max_count_) {
+        : guard_bytes_(other.guard_bytes_), stride_(other.stride_), alignment_(other.alignment_),
+          max_count_(other.max_count_) {
         swap(other);
+        share_holder(&other, this);
     }
     handle_slots& operator=(handle_slots&& other) noexcept {
         swap(other);
@@ -193,6 +198,8 @@ private:
         --free_count_;
         return at * bits_per_word + bit;
     }
+    /// Makes the slots part of the report at the end of the program.
+    TENURE_API void enlist() const noexcept;
     TENURE_API TENURE_COLD static void report_count(std::size_t max_count) noexcept;
     [[nodiscard]] TENURE_API bool grow() noexcept;
     TENURE_API void admit(std::size_t index) noexcept;

@@ -56,10 +56,8 @@ shared_pool_core::shared_pool_core(std::size_t bytes, std::size_t alignment, blo
                                                return mixed(
                                                    0, static_cast<const shared_pool_core*>(holder)->block_bytes());
                                            },
-                                           [](const void* holder, const char* type, held_list& to) noexcept {
-                                               const auto& held = *static_cast<const shared_pool_core*>(holder);
-                                               if (held.holds_lock()) return; // a signal handler ends the program
-                                               add_pool(to, "shared pool of ", held.block_bytes(), type, held.size());
+                                           [](const void* holder, const holder_facts& facts, held_list& to) noexcept {
+                                               static_cast<const shared_pool_core*>(holder)->list_held(facts, to);
                                            }};
     add_holder(this, as_holder);
 }
@@ -280,8 +278,19 @@ std::size_t shared_pool_core::cached_count() const noexcept {
     return count;
 }
 
+void shared_pool_core::list_held(const holder_facts& facts, held_list& to) const noexcept {
+    const bool is_free = to.patience().sees_free(blocks_.passthrough_blocks_.mutex());
+    const platform::patient_lock lock(mutex_, to.patience());
+    if (is_free && lock) return add_pool(to, "shared pool of ", block_bytes_, facts.type, size_under_lock());
+    to.add_busy(facts.type != nullptr ? "shared pool of " : "shared pool", type_in(facts.type), this);
+}
+
 std::size_t shared_pool_core::size() const noexcept {
     const platform::lock_guard lock(mutex_);
+    return size_under_lock();
+}
+
+std::size_t shared_pool_core::size_under_lock() const noexcept {
     const std::size_t taken = blocks_.size();
     const std::size_t cached = cached_count();
     return taken > cached ? taken - cached : 0;

@@ -13,6 +13,7 @@
 #include <tenure/base/config.hpp>
 #include <tenure/base/owner_home.hpp>
 #include <tenure/base/stats.hpp>
+#include <tenure/engine/leak_check.hpp>
 #include <tenure/engine/misuse_log.hpp>
 #include <tenure/engine/thread_parts.hpp>
 #include <tenure/platform/fork_handler.hpp>
@@ -67,6 +68,8 @@ private:
     void empty_cache(pool_cache& cache) noexcept;
     void empty_caches() noexcept;
     [[nodiscard]] std::size_t cached_count() const noexcept;
+    [[nodiscard]] std::size_t size_under_lock() const noexcept;
+    void list_held(const holder_facts& facts, held_list& to) const noexcept;
     [[nodiscard]] pool_cache* pop_ownerless() noexcept;
     [[nodiscard]] void* allocate_passthrough() noexcept;
     void deallocate_passthrough(void* block) noexcept;

@@ -5,11 +5,27 @@
 
 #include <tenure/base/align.hpp>
 #include <tenure/platform/sanitizer.hpp>
+#include <tenure/pool/detail/pool_leaks.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
 constinit const sole_use one_thread_in_vector{
     "stable_vector", "A stable_vector serves one thread at a time: hold a lock during every call that changes it."};
+
+void vector_parts::enlist(std::size_t element_bytes, const char* type) const noexcept {
+    static constexpr holder_kind as_holder{
+        "stable_vector", sizeof(vector_parts),
+        [](const void* holder) noexcept { return mixed(1, static_cast<const vector_parts*>(holder)->max_count_); },
+        [](const void* holder, const holder_facts& facts, held_list& to) noexcept {
+            const auto& held = *static_cast<const vector_parts*>(holder);
+            // Other members may have been overwritten alone.
+            const bool is_whole = held.size_ <= held.capacity_ && held.capacity_ <= held.max_count_;
+            if (!is_whole) return to.add_lost("stable_vector", holder);
+            add_pool(to, "stable_vector of ", facts.block_bytes, facts.type, held.size_);
+        }};
+    add_holder(this, as_holder, element_bytes);
+    if (type != nullptr) name_holder(this, type);
+}
 
 void check_vector_tail(std::uintptr_t begin, std::uintptr_t end) noexcept {
     const std::uintptr_t guard_end = end + tail_guard_bytes;

@@ -3,17 +3,36 @@
 #pragma once
 
 /// \file
-/// The memory behind the last element of a stable_vector in checked builds: a guard follows the element, and the rest
-/// is poisoned. Elements have no gaps between them.
+/// What stable_vectors of all types share. In checked builds a guard follows the last element, and the memory behind it
+/// is poisoned; elements have no gaps between them.
 
 #include <cstddef>
 #include <cstdint>
 
 #include <tenure/base/config.hpp>
+#include <tenure/engine/growing_range.hpp>
+#include <tenure/engine/leak_check.hpp>
 #include <tenure/engine/sole_user.hpp>
 #include <tenure/engine/tail_guard.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
+
+/// The members of a stable_vector of any type, which the report at the end of the program reads.
+struct vector_parts {
+    explicit vector_parts(std::size_t max_count) noexcept : max_count_(max_count) {}
+    ~vector_parts() { remove_holder(this); }
+    vector_parts(const vector_parts&) = delete;
+    vector_parts& operator=(const vector_parts&) = delete;
+
+    /// Makes the vector part of that report; again when its maximum changes. `type` is as of signature_of(), or
+    /// nullptr.
+    TENURE_API void enlist(std::size_t element_bytes, const char* type) const noexcept;
+
+    growing_range range_;
+    std::size_t size_ = 0;
+    std::size_t capacity_ = 0;
+    std::size_t max_count_;
+};
 
 /// What a report of two threads in one stable_vector says.
 extern TENURE_API const sole_use one_thread_in_vector;

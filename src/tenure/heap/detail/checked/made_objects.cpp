@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/at_fork.hpp>
 #include <tenure/base/host.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/base/tag.hpp>
@@ -31,31 +32,16 @@ struct made_object {
     void* frames[held_list::max_frames];
 };
 
-struct made_objects {
-    platform::mutex mutex;
-    address_table<made_object> table;
-    std::atomic<std::size_t> count{0};
-    std::atomic<std::uint64_t> noted{0}; // ever
-};
-constinit made_objects made{};
-
-constexpr platform::fork_steps steps_of_made =
-    platform::steps_of_lock<[](void*) noexcept -> platform::mutex& { return made.mutex; }>;
-constinit platform::fork_handler of_made{platform::fork_order::leaf, nullptr, steps_of_made};
-
-template<class Change>
-void change_made(Change&& change) noexcept {
-    of_made.enlist();
-    const platform::lock_guard lock(made.mutex);
-    change(made.table);
-    made.count.store(made.table.size(), std::memory_order_relaxed);
-}
+using made_table = locked_table<made_object>;
+constexpr platform::fork_steps steps_of_made = platform::steps_of_lock<&made_table::lock_of>;
+constinit made_table made{platform::fork_order::leaf, steps_of_made};
+constinit std::atomic<std::uint64_t> noted_count{0}; // ever
 
 /// Whether this object's whole stack is walked, which takes 1.3 us. Every object has its callers.
 bool is_stack_due() noexcept {
     constexpr std::uint64_t first_objects = 1024, one_in = 32;
-    const std::uint64_t number = made.noted.load(std::memory_order_relaxed);
-    made.noted.store(number + 1, std::memory_order_relaxed); // threads may count one twice
+    const std::uint64_t number = noted_count.load(std::memory_order_relaxed);
+    noted_count.store(number + 1, std::memory_order_relaxed); // threads may count one twice
     return number < first_objects || number % one_in == 0;
 }
 
@@ -68,7 +54,8 @@ std::size_t frames_of(const made_object& object) noexcept {
 void list_process_heap(held_list& to) noexcept {
     const heap_core& core = process_core();
     if (serves_foreign_blocks() && option_source(option::leak_check) == option_origin::built_in) return;
-    if (core.holds_lock() || made.mutex.is_mine()) return; // a signal handler ends the program
+    const bool are_tags_free = to.patience().waits_for([] { return !are_tags_locked(); });
+    if (!are_tags_free || !core.is_free(to.patience())) return to.add_busy("process heap", {});
     const allocator_stats all = core.stats();
     std::size_t count = all.live_count, bytes = all.live_bytes;
     const std::size_t tags = tag::count();
@@ -81,9 +68,10 @@ void list_process_heap(held_list& to) noexcept {
         bytes -= std::min(bytes, found.live_bytes);
     }
     to.add({"process heap, no owner", {}, count, bytes});
-    if (!checks::caller || made.count.load(std::memory_order_relaxed) == 0) return;
-    const platform::lock_guard lock(made.mutex);
-    made.table.for_each([&](const made_object& each) {
+    if (!checks::caller || made.empty()) return;
+    const platform::patient_lock lock(made.mutex(), to.patience());
+    if (!lock) return to.add_busy("list of", " objects of make()");
+    made.for_each([&](const made_object& each) {
         to.add_detail({"make: ", type_in(each.type), 1, each.bytes, each.frames, frames_of(each)});
     });
 }
@@ -106,13 +94,13 @@ void note_made(const void* object, const char* type, std::size_t bytes, void* ne
         noted.frames[0] = __builtin_return_address(0);
         noted.frames[1] = next_caller;
     }
-    change_made([&](auto& table) { table.put(noted); });
+    made.change([&](auto& table) { table.put(noted); });
 }
 
 void forget_made(const void* block) noexcept {
-    if (block == nullptr || made.count.load(std::memory_order_relaxed) == 0) [[likely]]
+    if (block == nullptr || made.empty()) [[likely]]
         return;
-    change_made([&](auto& table) { table.erase(address_of(block)); });
+    made.change([&](auto& table) { table.erase(address_of(block)); });
 }
 
 }

@@ -541,14 +541,24 @@ void small_blocks::lock_for_fork() noexcept {
     pages_.mutex().lock();
 }
 
-bool small_blocks::holds_lock() const noexcept {
-    if (mutex_.is_mine() || pages_.mutex().is_mine()) return true;
+/// Whether `is(lock)` holds for a lock. Takes none.
+template<class Is>
+bool small_blocks::is_any_lock(Is&& is) const noexcept {
+    if (is(mutex_) || is(pages_.mutex())) return true;
     // Shards are only added, at the front: without the lock, another thread's newest one may be missed.
     const heap_shard* shard = std::atomic_ref(const_cast<heap_shard*&>(shards_)).load(std::memory_order_acquire);
     for (; shard != nullptr; shard = shard->next) {
-        if (shard->mutex().is_mine()) return true;
+        if (is(shard->mutex())) return true;
     }
     return false;
+}
+
+bool small_blocks::holds_lock() const noexcept {
+    return is_any_lock([](const platform::mutex& lock) { return lock.is_mine(); });
+}
+
+bool small_blocks::is_free(platform::lock_patience& patience) const noexcept {
+    return !is_any_lock([&](const platform::mutex& lock) { return !patience.sees_free(lock); });
 }
 
 void small_blocks::unlock_in_parent() noexcept {

@@ -92,8 +92,12 @@ public:
     void abandon_in_child(const thread_cache* mine) noexcept;
     /// Whether the calling thread holds one of these locks: for a signal handler. Takes none.
     [[nodiscard]] bool holds_lock() const noexcept;
+    /// Whether each of these locks becomes free in that time.
+    [[nodiscard]] bool is_free(platform::lock_patience& patience) const noexcept;
 
 private:
+    template<class Is>
+    [[nodiscard]] bool is_any_lock(Is&& is) const noexcept;
     [[nodiscard]] std::size_t segment_bytes() const noexcept { return pages_.memory().segment_bytes(); }
     [[nodiscard]] heap_shard* shard_for_thread() noexcept;
     [[nodiscard]] heap_shard* shard_for_tag(std::uint16_t tag) noexcept;

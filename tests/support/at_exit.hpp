@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// For death tests of what a program writes when it ends.
+
+#include <cstdlib>
+#include <new>
+#include <ostream>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <tenure/base/options.hpp>
+
+namespace support {
+
+/// Not by operator+, for which GCC 12 warns of an overflow that cannot happen.
+inline std::string joined(std::string_view begin, std::string_view middle, std::string_view end) {
+    std::string all;
+    return all.append(begin).append(middle).append(end);
+}
+
+/// What a program must not have written.
+class lacks {
+public:
+    using is_gtest_matcher = void;
+    explicit lacks(std::string text) : text_(std::move(text)) {}
+    bool MatchAndExplain(const std::string& written, std::ostream*) const {
+        return written.find(text_) == std::string::npos;
+    }
+    void DescribeTo(std::ostream* to) const { *to << "lacks \"" << text_ << '"'; }
+    void DescribeNegationTo(std::ostream* to) const { *to << "has \"" << text_ << '"'; }
+
+private:
+    std::string text_;
+};
+
+/// An object that is never destroyed.
+template<class T, class... Arguments>
+T& forever(Arguments&&... arguments) {
+    alignas(T) static unsigned char memory[sizeof(T)];
+    return *::new (memory) T(std::forward<Arguments>(arguments)...);
+}
+
+/// Ends the program as main() does, but without the test framework's own objects.
+[[noreturn]] inline void end() { std::exit(0); }
+
+inline void check_leaks() { tenure::set_option(tenure::option::leak_check, 1); }
+
+}
