@@ -240,7 +240,7 @@ TN_API void tn_frame_usage_log_write(const tn_frame_usage_log* log, void (*write
  * Begins a profile of the process heap: which call stacks hold its memory, and how much each has allocated. Forgets the
  * last one. One allocated byte in `mean_bytes` is chosen and its block recorded; zero is option profile_sample_bytes,
  * 512 KiB. Inline paths stay inline; a recorded block costs microseconds. TN_ALREADY_STARTED; TN_UNSUPPORTED where the
- * heap's blocks come from the process's malloc; TN_INVALID_ARGUMENT past 2^40. Any thread, as for the others.
+ * heap's blocks come from the process's malloc; TN_INVALID_ARGUMENT past 2^30. Any thread, as for the others.
  */
 TN_API tn_status tn_profile_start(uint64_t mean_bytes);
 /** Ends it. What it has recorded can be saved until the next start. TN_NOT_STARTED. */

@@ -19,7 +19,7 @@ public static unsafe class HeapProfile
     private const int AlreadyStarted = 9;
     private const int NotStarted = 10;
     private const int Unsupported = 6;
-    private const ulong MaxMeanBytes = 1ul << 40;
+    private const ulong MaxMeanBytes = 1ul << 30;
 
     /// <summary>Whether a profile is being recorded.</summary>
     /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
@@ -34,9 +34,9 @@ public static unsafe class HeapProfile
     }
 
     /// <summary>Begins a profile and forgets the last one. Blocks that are live already are not in it.</summary>
-    /// <param name="meanBytes">Allocated bytes between two that are recorded, on average: up to 2^40. Zero: the option
+    /// <param name="meanBytes">Allocated bytes between two that are recorded, on average: up to 2^30. Zero: the option
     /// profile_sample_bytes, 512 KiB. With less, the estimates are more precise and the program is slower.</param>
-    /// <exception cref="ArgumentOutOfRangeException"><paramref name="meanBytes"/> is more than 2^40.</exception>
+    /// <exception cref="ArgumentOutOfRangeException"><paramref name="meanBytes"/> is more than 2^30.</exception>
     /// <exception cref="InvalidOperationException">A profile is being recorded.</exception>
     /// <exception cref="NotSupportedException">The heap's blocks come from the process's malloc.</exception>
     /// <exception cref="TenureLoadException">The native library is missing, cannot be loaded, or has another ABI
@@ -46,7 +46,7 @@ public static unsafe class HeapProfile
         NativeLibraryCheck.Ensure();
         if (meanBytes > MaxMeanBytes)
         {
-            Throw.OutOfRange(nameof(meanBytes), meanBytes, "The mean must be at most 2^40 bytes.");
+            Throw.OutOfRange(nameof(meanBytes), meanBytes, "The mean must be at most 2^30 bytes.");
         }
         switch (NativeMethods.tn_profile_start(meanBytes))
         {

@@ -189,7 +189,7 @@ std::string profile_command::mistake_in_options() const {
         const option_info& info = option_table()[static_cast<std::size_t>(option::profile_sample_bytes)];
         std::uint64_t number = 0;
         if (!parse_option(info, sample_, number))
-            return fmt::format("--sample {} is not valid: bytes from 1 to 1024G, as in 64K", sample_);
+            return fmt::format("--sample {} is not valid: bytes from 1 to 1G, as in 64K", sample_);
     }
     if (words_.size() > 1 && !is_run) {
         for (const std::string* const each : {&html_, &pprof_, &folded_, &json_}) {

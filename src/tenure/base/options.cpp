@@ -91,7 +91,7 @@ constexpr std::array<option_info, option_count> table{{
      "1: record a profile of the process heap from the start, and save it when the program ends, in the folder that "
      "TENURE_PROFILE_DIR names or the working directory; `tenure profile` shows it."},
     {option::profile_sample_bytes, option_form::bytes, "profile_sample_bytes", "TENURE_PROFILE_SAMPLE", mebibyte / 2, 1,
-     tebibyte,
+     1024 * mebibyte,
      "Allocated bytes between two that a heap profile records, on average; with less, estimates are more precise and "
      "the program is slower."},
     {option::profile_every_ms, option_form::count, "profile_every_ms", "TENURE_PROFILE_EVERY_MS", 0, 0, 86'400'000,

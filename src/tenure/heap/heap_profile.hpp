@@ -35,7 +35,7 @@ namespace tenure::inline TENURE_ABI {
 class heap_profile {
 public:
     /// Begins a profile and forgets the last one. Blocks that are live already are not in it.
-    /// `mean_bytes`: from 1 to 2^40; zero: option profile_sample_bytes. The smaller, the more precise and the slower.
+    /// `mean_bytes`: from 1 to 2^30; zero: option profile_sample_bytes. The smaller, the more precise and the slower.
     /// Returns   already_started; unsupported where the heap's blocks come from the process's malloc;
     ///           invalid_argument.
     /// Cost      O(pages of the heap).

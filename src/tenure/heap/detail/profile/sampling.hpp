@@ -16,7 +16,7 @@
 
 namespace tenure::inline TENURE_ABI::detail::sampling {
 
-constexpr std::uint64_t max_mean_bytes = std::uint64_t{1} << 40;
+constexpr std::uint64_t max_mean_bytes = std::uint64_t{1} << 30;
 
 /// Requires  1 <= `bytes` <= max_mean_bytes.
 TENURE_API void set_mean(std::uint64_t bytes) noexcept;
@@ -27,7 +27,7 @@ TENURE_API void set_mean(std::uint64_t bytes) noexcept;
 /// Draws whether one block of this size is recorded.
 [[nodiscard]] TENURE_API bool draw(std::uint64_t bytes) noexcept;
 /// Draws how many blocks of this size come before the next one that is recorded, as many calls of draw() would: a
-/// geometric distribution. At most 2^31.
+/// geometric distribution, cut at 2^31: with the largest mean, one draw in e^16 for the smallest class.
 /// Requires  `bytes` is not zero.
 [[nodiscard]] TENURE_API std::uint32_t draw_gap(std::size_t bytes) noexcept;
 
