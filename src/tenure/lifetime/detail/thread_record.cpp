@@ -52,8 +52,17 @@ lifetime_chunk* chunk_queue::pop() noexcept {
 }
 
 std::uintptr_t reserve_temp_ranges(std::size_t count, std::size_t bytes) noexcept {
-    void* const reserved = platform::reserve(count * (temp_lead_bytes + bytes), temp_range_alignment);
-    return reserved != nullptr ? address_of(reserved) + temp_lead_bytes : 0;
+    // Where the system chooses: aligned reservations lie where heaps extend their segments in place. Both ends go back.
+    const std::size_t page = platform::page_bytes();
+    const std::size_t wanted = align_up(count * (temp_lead_bytes + bytes), page);
+    const std::size_t extra = temp_range_alignment - page;
+    void* const reserved = platform::reserve(wanted + extra, page);
+    if (reserved == nullptr) return 0;
+    const std::uintptr_t first = align_up(address_of(reserved), temp_range_alignment);
+    const std::size_t front = first - address_of(reserved);
+    if (front != 0) platform::unreserve(reserved, front);
+    if (front != extra) platform::unreserve(pointer_at(first + wanted), extra - front);
+    return first + temp_lead_bytes;
 }
 
 void unreserve_temp_range(std::uintptr_t begin, std::size_t bytes) noexcept {
