@@ -84,6 +84,22 @@ internal static unsafe partial class NativeMethods
     internal static partial int tn_set_budget(
         uint tag, ulong limitBytes, ulong thresholdBytes,
         delegate* unmanaged[Cdecl]<void*, NativeBudgetEvent*, void> handler, void* context);
+
+    [LibraryImport(Library)]
+    [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
+    internal static partial int tn_profile_start(ulong meanBytes);
+
+    [LibraryImport(Library)]
+    [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
+    internal static partial int tn_profile_stop();
+
+    [LibraryImport(Library)]
+    [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
+    internal static partial uint tn_profile_is_running();
+
+    [LibraryImport(Library)]
+    [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
+    internal static partial int tn_profile_save(byte* path, nuint length);
 }
 
 /// <summary><c>tn_scratch_scope</c>.</summary>
@@ -103,20 +119,4 @@ internal struct NativeBudgetEvent
     internal ulong RequestedBytes;
     internal ulong ThresholdBytes;
     internal ulong LimitBytes;
-
-    [LibraryImport(Library)]
-    [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
-    internal static partial int tn_profile_start(ulong meanBytes);
-
-    [LibraryImport(Library)]
-    [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
-    internal static partial int tn_profile_stop();
-
-    [LibraryImport(Library)]
-    [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
-    internal static partial uint tn_profile_is_running();
-
-    [LibraryImport(Library)]
-    [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
-    internal static partial int tn_profile_save(byte* path, nuint length);
 }
