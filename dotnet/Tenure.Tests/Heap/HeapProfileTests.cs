@@ -7,10 +7,8 @@ using Xunit;
 
 namespace Tenure.Tests;
 
-/// <summary>One profile of the process at a time.</summary>
+/// <summary>The process has one profile at a time.</summary>
 [CollectionDefinition(nameof(HeapProfileTests), DisableParallelization = true)]
-public sealed class HeapProfileCollection;
-
 [Collection(nameof(HeapProfileTests))]
 public sealed unsafe class HeapProfileTests
 {
@@ -25,9 +23,9 @@ public sealed unsafe class HeapProfileTests
         {
             Assert.True(HeapProfile.IsRunning);
             Assert.Throws<InvalidOperationException>(() => HeapProfile.Start());
-            void* block = Native.Allocate(123_457);
+            void* block = Native.Allocate(123_457, Lifetime.Persistent);
             HeapProfile.Save(path);
-            Native.Deallocate(block);
+            Native.Deallocate(block, Lifetime.Persistent);
             byte[] saved = File.ReadAllBytes(path);
             Assert.True(saved.AsSpan().StartsWith("TNHEAPPR"u8));
             Assert.True(saved.AsSpan().IndexOf(BitConverter.GetBytes((ulong)block)) > 0);
