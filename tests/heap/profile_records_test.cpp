@@ -25,14 +25,10 @@ using tenure::detail::profile_records;
 using tenure::detail::sample_facts;
 using tenure::detail::sample_index;
 
-// The tables live as long as the process, so the tests' ones are never destroyed.
-template<class T>
-T& leaked() {
-    return *new T; // NOLINT(cppcoreguidelines-owning-memory)
-}
+// The tables live as long as the process: static ones.
 
 TEST(sample_index, equals_a_map) {
-    sample_index& index = leaked<sample_index>();
+    static sample_index index;
     std::map<std::uintptr_t, std::uint32_t> model;
     support::random numbers(7);
     for (int step = 0; step < 300'000; ++step) {
@@ -62,7 +58,7 @@ std::array<void*, 3> stack_of(std::size_t which) {
 }
 
 TEST(profile_records, sums_equal_those_of_the_samples) {
-    profile_records& records = leaked<profile_records>();
+    static profile_records records;
     struct block {
         std::size_t site;
         double chance, bytes;
@@ -135,7 +131,7 @@ TEST(profile_records, sums_equal_those_of_the_samples) {
 }
 
 TEST(profile_records, a_block_that_begins_twice_is_counted_once) {
-    profile_records& records = leaked<profile_records>();
+    static profile_records records;
     const auto stack = stack_of(1);
     const sample_facts facts{pointer_at(64), 10, 16, 0.5, 1, 1, 0};
     ASSERT_TRUE(records.begin(facts, stack));
@@ -147,7 +143,7 @@ TEST(profile_records, a_block_that_begins_twice_is_counted_once) {
 
 TEST(profile_records, without_memory_samples_are_lost_and_nothing_breaks) {
     if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer needs the addresses";
-    profile_records& records = leaked<profile_records>();
+    static profile_records records;
     const auto stack = stack_of(1);
     std::size_t recorded = 0;
     {
