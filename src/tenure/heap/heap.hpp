@@ -296,7 +296,7 @@ TENURE_API void process_deallocate_as(void* block, block_form form, std::size_t 
 [[nodiscard]] TENURE_LOCAL TENURE_ALWAYS_INLINE std::size_t class_number_at(const void* block,
                                                                             std::size_t segment_bytes) noexcept {
     const segment_head* const head = segment_head::of(block, segment_bytes);
-    return head->class_of_slice[segment_head::slice_of(block, segment_bytes)];
+    return head->number_of(segment_head::slice_of(block, segment_bytes));
 }
 
 /// allocate() and deallocate() of the process heap, inline.

@@ -239,7 +239,7 @@ std::uint8_t heap_core::slice_number_of(const void* block) const noexcept {
     const std::size_t segment_bytes = memory_.segment_bytes();
     const bool is_at_begin = (address_of(block) & (segment_bytes - 1)) == 0;
     if (!is_at_begin && memory_.kind_of(block) == head_kind::segment)
-        return segment_head::of(block, segment_bytes)->class_of_slice[segment_head::slice_of(block, segment_bytes)];
+        return segment_head::of(block, segment_bytes)->number_of(segment_head::slice_of(block, segment_bytes));
     if (huge_.is_known_block(block)) return huge_class; // the common case, without a lock
     return kind_of_head(block) == head_kind::huge ? huge_class : no_class;
 }

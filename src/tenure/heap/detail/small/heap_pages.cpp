@@ -297,7 +297,7 @@ std::size_t heap_pages::release_tails() noexcept {
 void heap_pages::for_each_page(void (*visit)(void* context, small_page&), void* context) const noexcept {
     for (heap_segment* segment = first_; segment != nullptr; segment = segment->next) {
         for (std::size_t slice = head_slices(); slice < segment->slice_count();) {
-            if (!is_page_number(segment->class_of_slice[slice])) {
+            if (!is_page_number(segment->number_of(slice))) {
                 ++slice;
                 continue;
             }

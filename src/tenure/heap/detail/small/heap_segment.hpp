@@ -264,7 +264,7 @@ struct heap_segment : segment_head {
         auto* const segment = static_cast<heap_segment*>(segment_head::of(block, segment_bytes));
         const std::size_t slice = slice_of(block, segment_bytes), first = segment->first_slice[slice];
         small_page& page = segment->pages[first];
-        const std::size_t number = segment->class_of_slice[slice];
+        const std::size_t number = segment->number_of(slice);
         std::size_t class_index = number;
         if (number >= small_class_count)
             class_index = is_counted_number(number) ? number - counted_classes : page.class_index;
