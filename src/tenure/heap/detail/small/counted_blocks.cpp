@@ -85,9 +85,9 @@ void small_blocks::follow_counting(thread_cache& cache) const noexcept {
     if (cache.is_counting == is_counting) return;
     cache.is_counting = is_counting;
     cache.is_noted = false;
-    // Neither entry takes an inline free while the other one does. In a tag's cache, none ever does.
     if (is_counting && cache.stocks == nullptr) cache.stocks = static_cast<void**>(map_records(stock_area_bytes));
     for (std::size_t index = 0; index < small_class_count; ++index) {
+        // One of the two entries takes inline frees, never both. In a tag's cache, none does.
         cache.of_class[index].capacity = 0;
         block_cache& stock = cache.stock(index);
         const bool has_room = is_counting && cache.stocks != nullptr && cache.tag == 0;
