@@ -22,7 +22,7 @@ constexpr char magic[8] = {'T', 'N', 'H', 'E', 'A', 'P', 'P', 'R'};
 constexpr std::uint32_t version = 1;
 
 /// Why the file was written.
-enum class occasion : std::uint32_t { asked, exit, interval, signal, peak };
+enum class occasion : std::uint32_t { asked, exit, interval, signal };
 
 struct file_header {
     char magic[8];
@@ -45,7 +45,6 @@ enum class section : std::uint32_t {
     live = 3,      ///< live_sample: the sampled blocks that are in use
     mappings = 4,  ///< text: the process's mappings, one a line as in /proc/PID/maps
     tags = 5,      ///< text: "NUMBER NAME\n" for each owner tag
-    threads = 6,   ///< text: "NUMBER NAME\n" for each thread that still runs
     arguments = 7, ///< text: the command line, each argument ended by a zero
     classes = 8,   ///< size_class: what the heap itself counts
     end = 99,      ///< one std::uint64_t: the checksum of all bytes before this section's header. Nothing follows
