@@ -47,7 +47,7 @@ private:
 [[nodiscard]] TENURE_API std::uint64_t unix_ms() noexcept;
 
 /// The files in which the system describes this process: its mappings and its command line.
-constexpr const char* mappings_file = "/proc/self/maps";
-constexpr const char* arguments_file = "/proc/self/cmdline";
+TENURE_API extern const char* const mappings_file;
+TENURE_API extern const char* const arguments_file;
 
 }

@@ -20,9 +20,13 @@
 #include <tenure/platform/clock.hpp>
 #include <tenure/platform/linux/system_file.hpp>
 #include <tenure/platform/memory.hpp>
+#include <tenure/platform/output_file.hpp>
 #include <tenure/platform/program.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
+
+const char* const mappings_file = "/proc/self/maps";
+const char* const arguments_file = "/proc/self/cmdline";
 
 bool are_addresses_limited() noexcept {
     enum : std::uint8_t { unknown, overcommits, never };
