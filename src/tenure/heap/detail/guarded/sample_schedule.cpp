@@ -4,30 +4,13 @@
 #include <tenure/heap/detail/guarded/sample_schedule.hpp>
 
 #include <atomic>
-#include <bit>
 
 #include <tenure/base/options.hpp>
+#include <tenure/heap/detail/profile/sampling.hpp>
 #include <tenure/platform/clock.hpp>
 #include <tenure/platform/process.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
-
-namespace {
-
-/// -ln(u) for a random u from (0, 1], with 16 bits behind the point. Its mean is one. The C library's log() is in a
-/// library of its own, which the drop-in does not link.
-[[nodiscard]] std::uint64_t random_exponential() noexcept {
-    constexpr std::uint64_t one = std::uint64_t{1} << 16;
-    constexpr std::uint64_t curve = 22'531; // log2(1 + t) is about t + 0.3438 t (1 - t), which keeps the mean
-    constexpr std::uint64_t ln_2 = 45'426;
-    const std::uint64_t random = sample_schedule::random() | 1;
-    const auto zeros = static_cast<std::uint64_t>(std::countl_zero(random));
-    const std::uint64_t t = (random << zeros << 1) >> 48; // behind the first one
-    const std::uint64_t log2 = t + ((t * (one - t)) >> 16) * curve / one;
-    return (((zeros + 1) * one - log2) * ln_2) >> 16;
-}
-
-}
 
 std::uint64_t sample_schedule::random() noexcept {
     // After Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014). The time makes the children
@@ -45,8 +28,8 @@ std::int64_t sample_schedule::draw(std::size_t guarded_count) noexcept {
     if (mean == 0) return bytes_until_look;
     if (mean < least_mean_bytes) return 0;
     // At most 2^40 bytes, seven doublings, and 45 times the mean in the rarest draw.
-    const std::uint64_t bytes = ((mean >> 8) * random_exponential()) >> 8;
-    return static_cast<std::int64_t>(bytes << (guarded_count / 8)) + 1;
+    const double bytes = static_cast<double>(mean) * sampling::minus_log(random() | 1);
+    return (static_cast<std::int64_t>(bytes) << (guarded_count / 8)) + 1;
 }
 
 bool sample_schedule::is_on() noexcept { return option_value(option::heap_guard_bytes) != 0; }
