@@ -3,7 +3,8 @@
 #pragma once
 
 /// \file
-/// What a signal asks for that interrupted a holder of the heap's locks: the next slow call of any thread writes it.
+/// What the next slow call of any thread does: what a signal asks for that interrupted a holder of the heap's locks,
+/// and what another process asks for.
 
 #include <atomic>
 #include <cstdint>

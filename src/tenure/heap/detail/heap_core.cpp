@@ -270,7 +270,10 @@ heap_core::profiled_block heap_core::profiled(const void* block, std::size_t ask
     const std::uint8_t number = class_number_of(block, slice_number_of(block));
     if (number < small_class_count) return {class_bytes(number), true};
     if (number == large_class || number == huge_class) return {larger_bytes(block, number), false};
-    return {std::max<std::size_t>(asked_bytes, 1), false}; // a block between guard pages
+    // A block between guard pages stands for one of the class that was asked for.
+    const std::size_t asked = std::max<std::size_t>(asked_bytes, 1);
+    const std::size_t class_index = class_for(asked, 1);
+    return {class_index < small_class_count ? class_bytes(class_index) : asked, false};
 }
 
 void heap_core::deallocate(thread_cache* cache, void* block) noexcept {

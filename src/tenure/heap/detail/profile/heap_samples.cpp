@@ -30,9 +30,10 @@ void begin_sample(heap_core& core, thread_cache* cache, const void* block, std::
     const bool is_noted = cache != nullptr && std::exchange(cache->is_noted, false);
     if (block == nullptr) return;
     const heap_core::profiled_block what = core.profiled(block, bytes);
-    // A thread that counts knows which small block it is. For others, and for larger blocks, each is drawn.
-    const bool is_counted = what.is_small && cache != nullptr && cache->is_counting;
-    if (!(is_counted ? is_noted : is_noted || sampling::draw(what.bytes))) return;
+    // A thread that counts knows which small block it is, also where one between guard pages takes its place. For
+    // others, and for larger blocks, each is drawn.
+    const bool is_counted = cache != nullptr && cache->is_counting && what.bytes <= max_small_bytes;
+    if (!(is_counted ? is_noted : sampling::draw(what.bytes))) return;
     void* frames[max_frames];
     const std::size_t count = host::walk_stack(frames, max_frames);
     const std::uint16_t tag = cache != nullptr ? cache->tag : std::uint16_t{0};
