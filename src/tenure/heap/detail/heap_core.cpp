@@ -268,12 +268,13 @@ bool heap_core::may_be_profiled(const void* block, std::uint8_t number) const no
 
 heap_core::profiled_block heap_core::profiled(const void* block, std::size_t asked_bytes) const noexcept {
     const std::uint8_t number = class_number_of(block, slice_number_of(block));
-    if (number < small_class_count) return {class_bytes(number), true};
-    if (number == large_class || number == huge_class) return {larger_bytes(block, number), false};
+    if (number < small_class_count) return {class_bytes(number), true, true};
+    if (number == large_class || number == huge_class) return {larger_bytes(block, number), false, false};
     // A block between guard pages stands for one of the class that was asked for.
     const std::size_t asked = std::max<std::size_t>(asked_bytes, 1);
     const std::size_t class_index = class_for(asked, 1);
-    return {class_index < small_class_count ? class_bytes(class_index) : asked, false};
+    const bool is_of_class = class_index < small_class_count;
+    return {is_of_class ? class_bytes(class_index) : asked, false, is_of_class};
 }
 
 void heap_core::deallocate(thread_cache* cache, void* block) noexcept {

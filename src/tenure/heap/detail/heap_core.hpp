@@ -124,6 +124,7 @@ public:
     struct profiled_block {
         std::uint64_t bytes; ///< that it takes from the heap
         bool is_small;       ///< of a page
+        bool is_of_class;    ///< the thread that allocated it has counted it for a class, if it counts
     };
     [[nodiscard]] profiled_block profiled(const void* block, std::size_t asked_bytes) const noexcept;
     void watch(const void* block) noexcept { pages_.watch(block); }

@@ -32,7 +32,7 @@ void begin_sample(heap_core& core, thread_cache* cache, const void* block, std::
     const heap_core::profiled_block what = core.profiled(block, bytes);
     // A thread that counts knows which small block it is, also where one between guard pages takes its place. For
     // others, and for larger blocks, each is drawn.
-    const bool is_counted = cache != nullptr && cache->is_counting && what.bytes <= max_small_bytes;
+    const bool is_counted = cache != nullptr && cache->is_counting && what.is_of_class;
     if (!(is_counted ? is_noted : sampling::draw(what.bytes))) return;
     void* frames[max_frames];
     const std::size_t count = host::walk_stack(frames, max_frames);
