@@ -21,12 +21,6 @@
 
 #include "support/at_exit.hpp"
 
-namespace game {
-struct monster {
-    int health[12];
-};
-}
-
 namespace {
 
 using game::monster;
@@ -35,8 +29,7 @@ using support::end;
 using support::forever;
 using support::joined;
 using support::lacks;
-
-constexpr const char* of_monsters = tenure::checks::caller ? "game::monster" : "48-byte blocks";
+using support::of_monsters;
 
 constexpr std::size_t mapped_bytes = std::size_t{64} << 10;
 

@@ -32,12 +32,6 @@
 
 #include "support/at_exit.hpp"
 
-namespace game {
-struct monster {
-    int health[12];
-};
-}
-
 namespace {
 
 using game::monster;
@@ -46,9 +40,8 @@ using support::end;
 using support::forever;
 using support::joined;
 using support::lacks;
+using support::of_monsters;
 using tenure::option;
-
-constexpr const char* of_monsters = tenure::checks::caller ? "game::monster" : "48-byte blocks";
 
 class leak_check_death : public testing::Test {
 protected:

@@ -12,9 +12,20 @@
 #include <string_view>
 #include <utility>
 
+#include <tenure/base/config.hpp>
 #include <tenure/base/options.hpp>
 
+/// What the reports have to name.
+namespace game {
+struct monster {
+    int health[12];
+};
+}
+
 namespace support {
+
+/// The name of blocks of that type in a report: checked builds know the type.
+inline constexpr const char* of_monsters = tenure::checks::caller ? "game::monster" : "48-byte blocks";
 
 /// Not by operator+, for which GCC 12 warns of an overflow that cannot happen.
 inline std::string joined(std::string_view begin, std::string_view middle, std::string_view end) {
