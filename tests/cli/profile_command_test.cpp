@@ -60,7 +60,7 @@ TEST_F(profile_command, names_who_holds_the_memory) {
     EXPECT_EQ(found.code, 3) << "the program's own\n" << found.err;
     EXPECT_EQ(found.out, "the program's own output\n");
     expect_words(found.err, {"heap profile of profiled_program [", "one byte in 16.0 KiB is sampled",
-                             "live at the peak bytes by call stack", "hold_sessions", "load_once",
+                             "bytes live at the peak, by call stack", "hold_sessions", "load_once",
                              "here/profile.html, profile.pb.gz, profile.folded"});
     for (const char* const each : {"profile.html", "profile.pb.gz", "profile.folded"})
         EXPECT_GT(fs::file_size(folder_ / "here" / each), 100u) << each;
@@ -107,13 +107,13 @@ TEST_F(profile_command, shows_converts_and_compares_saved_files) {
     const std::string one = "'" + files[0].string() + "'", two = "'" + files[1].string() + "'";
     const auto shown = run_command("profile --by live " + one);
     EXPECT_EQ(shown.code, 0) << shown.err;
-    expect_words(shown.out, {"live bytes by call stack", "hold_sessions"});
+    expect_words(shown.out, {"bytes live, by call stack", "hold_sessions"});
     const auto folded = run_command("profile --folded - --by live " + one);
     EXPECT_EQ(folded.out.find("heap profile of"), std::string::npos) << "standard output is taken";
     expect_words(folded.out, {"profiled_program;"});
     const auto difference = run_command("profile --diff " + one + " " + two);
     EXPECT_EQ(difference.code, 0) << difference.err;
-    expect_words(difference.out, {"live bytes: ", "  1  +", "hold_sessions"});
+    expect_words(difference.out, {"bytes live: ", "  1  +", "hold_sessions"});
     EXPECT_EQ(run_command("profile --pprof '" + (folder_ / "x.pb.gz").string() + "' " + one).code, 0);
     EXPECT_EQ(text_of_file(folder_ / "x.pb.gz").substr(0, 2), "\x1F\x8B");
     EXPECT_EQ(run_command("profile --html '" + (folder_ / "no/x.html").string() + "' " + one).code, 3);

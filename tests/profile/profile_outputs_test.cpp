@@ -98,7 +98,7 @@ TEST(profile_text, says_who_holds_what_and_how_sure_it_is) {
     choice.stacks = 1;
     choice.frames = 1;
     const std::string peak = to_text(named_sample(), choice);
-    EXPECT_TRUE(holds(peak, "live at the peak bytes by call stack"));
+    EXPECT_TRUE(holds(peak, "bytes live at the peak, by call stack"));
     EXPECT_TRUE(holds(peak, "… 2 more"));
     EXPECT_TRUE(holds(peak, "… and 1 more stacks"));
     EXPECT_TRUE(holds(to_text(sample::named({}), {}), "none: nothing of it was sampled"));
@@ -271,7 +271,7 @@ TEST(difference, names_what_changed_and_what_may_be_chance) {
     EXPECT_NEAR(changes[0].error(), 1.96 * std::sqrt(5e6), 1e-6);
     const std::string text = difference_text(before, after, &profile_stack::live, 10, 3);
     for (const std::string_view words :
-         {"live bytes: 19.5 KiB ± 1.91 KiB before", "  1  +58.6 KiB ± 4.28 KiB  (19.5 KiB before, 78.1 KiB after)\n",
+         {"bytes live: 19.5 KiB ± 1.91 KiB before", "  1  +58.6 KiB ± 4.28 KiB  (19.5 KiB before, 78.1 KiB after)\n",
           "session::open(int)", "  2  +500 B ± 1.91 KiB  (0 B before, 500 B after); may be chance"})
         EXPECT_TRUE(holds(text, words)) << words << "\nnot in\n" << text;
     const std::string back = difference_text(after, before, &profile_stack::live, 1, 3);

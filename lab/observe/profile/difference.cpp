@@ -44,7 +44,7 @@ std::string difference_text(const named_profile& before, const named_profile& af
         add(sum_after, each.after);
     }
     const auto signed_text = [](double bytes) { return (bytes < 0 ? "" : "+") + size_text(bytes); };
-    std::string text = fmt::format("{} bytes: {} before, {} after, {}\n", word_of(value), estimate_text(sum_before),
+    std::string text = fmt::format("bytes {}: {} before, {} after, {}\n", word_of(value), estimate_text(sum_before),
                                    estimate_text(sum_after), signed_text(sum_after.bytes - sum_before.bytes));
     const std::size_t count = std::min(stacks, changes.size());
     for (std::size_t index = 0; index < count; ++index) {

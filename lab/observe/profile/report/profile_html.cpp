@@ -170,7 +170,7 @@ std::string flame_svg(const named_profile& profile, profile_value value, const s
     painter.paint(fmt::format("{}: {}", profile.program, size_text(root.bytes)), root, 0, 0);
     return fmt::format(
         "<figure class=\"flame\"><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"{}-t\">\n"
-        "<title id=\"{}-t\">Bytes {} by call stack: the caller is above, the width is the share.</title>\n"
+        "<title id=\"{}-t\">Bytes {}, by call stack: the caller is above, the width is the share.</title>\n"
         "{}</svg></figure>\n",
         width, static_cast<double>(depth + 1) * row_height, escaped(id), escaped(id), word_of(value), painter.text());
 }

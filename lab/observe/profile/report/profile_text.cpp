@@ -119,7 +119,7 @@ std::string to_text(const named_profile& profile, const profile_choice& choice) 
     });
     double whole = 0;
     for (const profile_stack* const each : order) whole += (each->*choice.value).bytes;
-    text += fmt::format("\n  #  {} bytes by call stack\n", word_of(choice.value));
+    text += fmt::format("\n  #  bytes {}, by call stack\n", word_of(choice.value));
     const std::size_t count = std::min(order.size(), choice.stacks);
     for (std::size_t index = 0; index < count; ++index) {
         const profile_stack& stack = *order[index];
