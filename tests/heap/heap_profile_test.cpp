@@ -277,6 +277,51 @@ TEST_F(profiles, a_walk_and_a_trim_do_not_disturb_it) {
     });
 }
 
+// What a trim takes out of a thread's cache was counted as allocated, and is not.
+TEST_F(profiles, trims_make_samples_no_more_frequent) {
+    ASSERT_EQ(heap_profile::start(some_blocks), status::ok);
+    on_fresh_thread([&] {
+        constexpr std::size_t count = 20'000, bytes = 48;
+        const std::uint64_t taken = block_bytes(bytes);
+        for (std::size_t each = 0; each < count; ++each) {
+            heap::process().deallocate(heap::process().allocate(bytes));
+            heap::process().trim();
+        }
+        const auto ever = saved().allocated_sum();
+        EXPECT_NEAR(ever.bytes, double((count + 1) * taken), 6 * std::sqrt(ever.variance));
+        EXPECT_GT(ever.samples, 50u);
+    });
+}
+
+// So that frees stay inline: those of counted pages go to the stock, those of a recorded block's page do not.
+TEST_F(profiles, pages_carry_the_numbers_that_count_and_lose_them_at_the_end) {
+    using tenure::detail::counted_classes;
+    if (tenure::checks::caller) GTEST_SKIP() << "every call is a slow one";
+    const auto number_of = [](const void* block) {
+        const auto* const head = tenure::detail::segment_head::of(block, tenure::detail::max_segment_bytes);
+        return head->number_of(tenure::detail::segment_head::slice_of(block, tenure::detail::max_segment_bytes));
+    };
+    on_fresh_thread([&] {
+        constexpr std::size_t bytes = 3000;
+        const std::size_t index = tenure::detail::class_of(bytes);
+        std::vector<void*> blocks{heap::process().allocate(bytes)};
+        EXPECT_EQ(number_of(blocks[0]), index);
+        ASSERT_EQ(heap_profile::start(std::uint64_t{1} << 30), status::ok); // nothing is recorded
+        EXPECT_EQ(number_of(blocks[0]), counted_classes + index) << "a page of before";
+        for (int each = 0; each < 100; ++each) blocks.push_back(heap::process().allocate(bytes));
+        for (const void* const block : blocks) ASSERT_EQ(number_of(block), counted_classes + index);
+        ASSERT_EQ(heap_profile::stop(), status::ok);
+        for (const void* const block : blocks) ASSERT_EQ(number_of(block), index);
+        ASSERT_EQ(heap_profile::start(every_block), status::ok);
+        heap::process().deallocate(heap::process().allocate(100'000)); // a slow call: the thread follows
+        void* const recorded = heap::process().allocate(bytes);
+        EXPECT_EQ(number_of(recorded), tenure::detail::watched_class);
+        heap::process().deallocate(recorded);
+        EXPECT_EQ(number_of(blocks[0]), counted_classes + index);
+        for (void* const block : blocks) heap::process().deallocate(block);
+    });
+}
+
 TEST_F(profiles, a_double_free_of_a_recorded_block_is_still_reported) {
     if (tenure::checks::caller) GTEST_SKIP() << "reported at the second free itself";
     ASSERT_EQ(heap_profile::start(every_block), status::ok);

@@ -27,7 +27,7 @@ namespace tenure::inline TENURE_ABI::detail {
 std::uint8_t heap_pages::number_of(const small_page& page) const noexcept {
     if (page.is_tagged()) return tagged_class; // the slow path reads the record in any case
     if (page.samples() != 0) return watched_class;
-    const bool is_counted = are_counted_.load(std::memory_order_relaxed);
+    const bool is_counted = counted_in_.load(std::memory_order_relaxed) != 0;
     return static_cast<std::uint8_t>(page.class_index + (is_counted ? counted_classes : 0));
 }
 
@@ -41,7 +41,8 @@ void heap_pages::set_numbers(heap_segment& segment, const small_page& page) cons
 
 void heap_pages::count_allocations(bool are_counted) noexcept {
     const platform::lock_guard lock(mutex_);
-    are_counted_.store(are_counted, std::memory_order_release);
+    if (are_counted) ++profiles_;
+    counted_in_.store(are_counted ? profiles_ : 0, std::memory_order_release);
     for_each_page(
         [](void* pages, small_page& page) {
             const auto& mine = *static_cast<heap_pages*>(pages);
@@ -56,7 +57,7 @@ void heap_pages::watch(const void* block) noexcept {
     auto& segment = *static_cast<heap_segment*>(segment_head::of(block, memory_.segment_bytes()));
     small_page& page = heap_segment::page_of(block, memory_.segment_bytes());
     const std::size_t before = page.samples();
-    if (before == small_page::max_samples || !are_counted_.load(std::memory_order_relaxed)) return;
+    if (before == small_page::max_samples || counted_in_.load(std::memory_order_relaxed) == 0) return;
     page.set_samples(before + 1);
     if (before == 0) set_numbers(segment, page);
 }
@@ -81,8 +82,10 @@ void small_blocks::count_allocations(bool are_counted) noexcept {
 
 /// Requires  the cache is empty; it belongs to the calling thread, or nobody uses it.
 void small_blocks::follow_counting(thread_cache& cache) const noexcept {
-    const bool is_counting = !checks::caller && pages_.are_counted();
-    if (cache.is_counting == is_counting) return;
+    const std::uint32_t counted_in = checks::caller ? 0 : pages_.counted_in();
+    if (cache.counted_in == counted_in) return;
+    const bool is_counting = counted_in != 0;
+    cache.counted_in = counted_in;
     cache.is_counting = is_counting;
     cache.is_noted = false;
     if (is_counting && cache.stocks == nullptr) cache.stocks = static_cast<void**>(map_records(stock_area_bytes));

@@ -59,7 +59,9 @@ public:
     // The heap profile: small/counted_blocks.cpp.
     /// Begins or ends counting: changes the numbers of all slices, and forgets which blocks are in the profile.
     void count_allocations(bool are_counted) noexcept;
-    [[nodiscard]] bool are_counted() const noexcept { return are_counted_.load(memory_order::acquire); }
+    /// The number of the profile that counts; zero: none.
+    [[nodiscard]] std::uint32_t counted_in() const noexcept { return counted_in_.load(memory_order::acquire); }
+    [[nodiscard]] bool are_counted() const noexcept { return counted_in() != 0; }
     /// A block enters the profile: its free takes the slow path from now on. Requires  it is in use.
     void watch(const void* block) noexcept;
     /// It leaves the profile.
@@ -115,7 +117,8 @@ private:
     std::size_t releases_ = 0;     ///< of segments, ever
     std::size_t mapped_bytes_ = 0; ///< of all segments
     freed_steps freed_;            ///< pages that were released
-    atomic<bool> are_counted_{false};
+    atomic<std::uint32_t> counted_in_{0};
+    std::uint32_t profiles_ = 0; ///< ever
 };
 
 }

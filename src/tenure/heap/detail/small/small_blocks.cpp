@@ -138,6 +138,7 @@ thread_cache* small_blocks::open_cache(std::uint16_t tag) noexcept {
     cache->shard = shard;
     if (cache->is_counting || pages_.are_counted()) {
         empty(*cache, noted); // in the child of a fork, unused caches hold blocks
+        cache->counted_in = 0;
         cache->is_counting = false;
         follow_counting(*cache);
     }

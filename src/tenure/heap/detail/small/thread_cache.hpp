@@ -105,7 +105,8 @@ struct thread_cache {
     thread_cache* previous_by_thread = nullptr;
     std::int64_t bytes_to_sample = 0; ///< until a guarded block is sampled: see sample_schedule
     std::uint32_t trims_seen = 0;
-    std::uint16_t tag = 0; ///< that it allocates for
+    std::uint32_t counted_in = 0; ///< the profile that its counts are for; zero: none
+    std::uint16_t tag = 0;        ///< that it allocates for
     bool is_used = false;
     bool has_drawn = false;   ///< bytes_to_sample
     bool is_counting = false; ///< what it allocates is counted for the profile
