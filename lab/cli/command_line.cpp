@@ -159,6 +159,7 @@ int run_command_line(int argc, char** argv) {
                            "  tenure report results/now                   tables of an earlier result\n"
                            "  tenure list                                 experiments, allocators, installed peers\n"
                            "  tenure run -- ./game                        run a program, unmodified, with our malloc\n"
+                           "  tenure profile -- ./server                  show which call stacks hold its memory\n"
                            "  tenure watch -- ./game                      show what its threads allocate and wait for\n"
                            "  tenure usage frames.json --html usage.html  draw its memory by owner tag and frame\n\n"
                            "{}",

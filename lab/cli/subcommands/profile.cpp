@@ -143,7 +143,7 @@ profile_command::profile_command(CLI::App& app)
         ->type_name("TIME")
         ->capture_default_str();
     command_->add_option("program", words_, "Profiles that were saved; or, after --, the program and its arguments")
-        ->type_name("FILE or -- PROGRAM ...");
+        ->type_name("FILE or -- PROGRAM");
     command_->footer(
         "\n"
         "Examples:\n"
