@@ -34,7 +34,7 @@ struct whole_arena : shown_in_front<checks::caller> {
     arena value;
     alignas(capi::callback_source) unsigned char source_memory[sizeof(capi::callback_source)];
     [[no_unique_address]] capi::owner_life life;
-    static constexpr std::string_view type_name = "tn_arena";
+    [[maybe_unused]] static constexpr std::string_view type_name = "tn_arena";
 };
 
 [[nodiscard]] whole_arena* whole(tn_arena* of) noexcept { return static_cast<whole_arena*>(static_cast<void*>(of)); }

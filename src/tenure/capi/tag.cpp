@@ -125,7 +125,7 @@ private:
     std::size_t count_ = 0;
     std::uint32_t forgotten_ = 0;
 };
-TENURE_THREAD_LOCAL open_tag_scopes open_scopes{};
+[[maybe_unused]] TENURE_THREAD_LOCAL open_tag_scopes open_scopes{};
 
 }
 
