@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// Saved heap profiles: any bytes are either read, with every number inside its bounds, or refused with a reason.
+// Saved heap profiles: any bytes are either read, with every number inside its bounds, or refused with a reason. What
+// is read can be asked who keeps memory.
 
 #include <algorithm>
 #include <cstddef>
@@ -10,6 +11,8 @@
 #include <iterator>
 #include <string>
 
+#include "observe/pins/pinned_memory.hpp"
+#include "observe/profile/named_profile.hpp"
 #include "observe/profile/saved_profile.hpp"
 #include "operations.hpp"
 
@@ -45,6 +48,16 @@ void read(const std::string& bytes) {
         fuzz::require(each.first_frame + each.frame_count <= found.frames.size(), "a stack is inside its section");
     for (const format::live_sample& each : found.live)
         fuzz::require(each.site < found.sites.size(), "a live block has a stack");
+    for (std::size_t index = 1; index < found.pages.size(); ++index) {
+        const format::page_run& before = found.pages[index - 1];
+        fuzz::require(before.address + std::uint64_t{before.pages} * format::page_bytes <= found.pages[index].address,
+                      "no two runs of pages overlap");
+    }
+    tenure::lab::named_profile named;
+    named.stacks.resize(1);
+    for (std::uint32_t site = 0; site < found.sites.size(); ++site) named.stacks[0].sites.push_back(site);
+    const tenure::lab::pinned_memory pinned = tenure::lab::find_pinned(found, named);
+    fuzz::require(found.live.empty() || !pinned.stacks.empty(), "every live block has a stack");
     static_cast<void>(found.program());
     static_cast<void>(found.mapping_of(bytes.size()));
 }

@@ -10,6 +10,7 @@
 #include "cli/subcommands/bench.hpp"
 #include "cli/subcommands/list.hpp"
 #include "cli/subcommands/options.hpp"
+#include "cli/subcommands/pins.hpp"
 #include "cli/subcommands/profile.hpp"
 #include "cli/subcommands/report.hpp"
 #include "cli/subcommands/run.hpp"
@@ -40,6 +41,7 @@ subcommands::subcommands(CLI::App& app) {
     add<run_command>(app);
     add<watch_command>(app);
     add<profile_command>(app);
+    add<pins_command>(app);
     add<usage_command>(app);
     add<options_command>(app);
 }

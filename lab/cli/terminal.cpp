@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "report/letters.hpp"
+#include "report/write.hpp"
 
 namespace tenure::lab {
 
@@ -33,6 +34,14 @@ bool print(std::string_view text) {
     const bool whole = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
     if (!whole) say(fmt::format("standard output could not be written: {}", std::strerror(errno)));
     return whole;
+}
+
+bool write_to(const std::string& path, std::string_view text) {
+    if (path.empty()) return true;
+    if (path == "-") return print(text);
+    const std::string error = write_file(path, text);
+    if (!error.empty()) say(error);
+    return error.empty();
 }
 
 void say(std::string_view text) { std::fputs(fmt::format("tenure: {}\n", printable(text)).c_str(), stderr); }

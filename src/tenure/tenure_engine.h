@@ -252,6 +252,9 @@ TN_API uint32_t tn_profile_is_running(void);
  * that name. Allocates nothing. TN_NOT_STARTED if there was no profile since the process began; TN_FILE_ERROR.
  */
 TN_API tn_status tn_profile_save(const char* path, size_t length);
+/** The same, and what each page of the heap is used for: for `tenure pins`. Takes about 0.1 s for a GiB of memory, and
+ * 24 bytes of the file for every 4 KiB at most. */
+TN_API tn_status tn_profile_save_with_pages(const char* path, size_t length);
 
 #ifdef __cplusplus
 }

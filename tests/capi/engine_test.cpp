@@ -312,6 +312,7 @@ TEST(capi_engine, a_heap_profile_is_started_saved_and_stopped) {
     const std::string path = testing::TempDir() + "capi_engine_test." + std::to_string(::getpid()) + ".heapprofile";
     EXPECT_EQ(tn_profile_stop(), TN_NOT_STARTED);
     EXPECT_EQ(tn_profile_save(path.data(), path.size()), TN_NOT_STARTED);
+    EXPECT_EQ(tn_profile_save_with_pages(path.data(), path.size()), TN_NOT_STARTED);
     EXPECT_EQ(tn_profile_start(UINT64_MAX), TN_INVALID_ARGUMENT);
     ASSERT_EQ(tn_profile_start(1), TN_OK);
     EXPECT_NE(tn_profile_is_running(), 0u);
@@ -323,6 +324,11 @@ TEST(capi_engine, a_heap_profile_is_started_saved_and_stopped) {
     support::read_heap_profile(path, file);
     ASSERT_EQ(file.live.size(), 1u);
     EXPECT_EQ(file.live[0].address, tenure::address_of(block));
+    EXPECT_TRUE(file.pages.empty());
+    EXPECT_EQ(tn_profile_save_with_pages(nullptr, 0), TN_FILE_ERROR);
+    ASSERT_EQ(tn_profile_save_with_pages(path.data(), path.size()), TN_OK);
+    support::read_heap_profile(path, file);
+    EXPECT_FALSE(file.pages.empty());
     tn_free(block);
     EXPECT_EQ(tn_profile_stop(), TN_OK);
     EXPECT_EQ(tn_profile_is_running(), 0u);

@@ -50,9 +50,9 @@ protected:
         if (heap_profile::is_running()) heap_profile::stop();
         std::remove(path_.c_str());
     }
-    heap_profile_file saved() {
+    heap_profile_file saved(tenure::profile_contents what = tenure::profile_contents::stacks) {
         heap_profile_file file;
-        EXPECT_EQ(heap_profile::save(path_), status::ok);
+        EXPECT_EQ(heap_profile::save(path_, what), status::ok);
         support::read_heap_profile(path_, file);
         EXPECT_TRUE(heap::process().valid());
         return file;
@@ -131,6 +131,34 @@ TEST_F(profiles, every_block_is_recorded_at_a_mean_of_one) {
         for (const auto& [block, bytes] : live) heap::process().deallocate(block);
         EXPECT_EQ(saved().live.size(), 0u);
         EXPECT_EQ(saved().live_sum().bytes, 0);
+    });
+}
+
+TEST_F(profiles, pages_and_mappings_are_saved_if_asked_for) {
+    ASSERT_EQ(heap_profile::start(every_block), status::ok);
+    on_fresh_thread([&] {
+        std::vector<void*> blocks;
+        for (int each = 0; each < 2000; ++each) {
+            blocks.push_back(heap::process().allocate(700));
+            std::memset(blocks.back(), 1, 700);
+        }
+        EXPECT_TRUE(saved().pages.empty());
+        const heap_profile_file file = saved(tenure::profile_contents::stacks_and_pages);
+        namespace format = tenure::profile_format;
+        for (const format::live_sample& each : file.live) {
+            const auto holds = [&](const format::page_run& run) {
+                return each.address - run.address < std::uint64_t{run.pages} * format::page_bytes;
+            };
+            const auto run = std::find_if(file.pages.begin(), file.pages.end(), holds);
+            if (each.asked_bytes != 700 || run == file.pages.end()) continue; // between guard pages
+            EXPECT_EQ(run->use, format::page_use::small);
+            EXPECT_GT(run->blocks, 0u);
+            EXPECT_EQ(run->block_bytes, each.block_bytes);
+        }
+        EXPECT_GT(file.pages.size(), 100u);
+        EXPECT_EQ(file.cached.size(), tenure::detail::small_class_count);
+        EXPECT_NE(file.texts.at(format::section::memory).find("Rss:"), std::string::npos);
+        for (void* const block : blocks) heap::process().deallocate(block);
     });
 }
 

@@ -25,6 +25,8 @@ struct heap_profile_file {
     std::vector<std::uint64_t> frames;
     std::vector<tenure::profile_format::live_sample> live;
     std::vector<tenure::profile_format::size_class> classes;
+    std::vector<tenure::profile_format::page_run> pages;
+    std::vector<tenure::profile_format::cached_blocks> cached;
     std::map<tenure::profile_format::section, std::string> texts;
     bool is_whole = false;
 
@@ -78,6 +80,13 @@ inline void read_heap_profile(const std::string& path, heap_profile_file& to) {
         case format::section::frames: read_entries(to.frames, whole, payload, section); break;
         case format::section::live: read_entries(to.live, whole, payload, section); break;
         case format::section::classes: read_entries(to.classes, whole, payload, section); break;
+        case format::section::cached: read_entries(to.cached, whole, payload, section); break;
+        case format::section::pages: {
+            std::vector<format::page_run> some;
+            read_entries(some, whole, payload, section);
+            to.pages.insert(to.pages.end(), some.begin(), some.end());
+            break;
+        }
         case format::section::end: {
             format::checksum sum;
             std::vector<std::uint64_t> words(at / 8);

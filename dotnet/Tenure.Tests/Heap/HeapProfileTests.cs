@@ -25,6 +25,9 @@ public sealed unsafe class HeapProfileTests
             Assert.Throws<InvalidOperationException>(() => HeapProfile.Start());
             void* block = Native.Allocate(123_457, Lifetime.Persistent);
             HeapProfile.Save(path);
+            long plainBytes = new FileInfo(path).Length;
+            HeapProfile.Save(path, withPages: true);
+            Assert.True(new FileInfo(path).Length > plainBytes);
             Native.Deallocate(block, Lifetime.Persistent);
             byte[] saved = File.ReadAllBytes(path);
             Assert.True(saved.AsSpan().StartsWith("TNHEAPPR"u8));

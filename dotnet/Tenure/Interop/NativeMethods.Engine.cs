@@ -100,6 +100,10 @@ internal static unsafe partial class NativeMethods
     [LibraryImport(Library)]
     [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
     internal static partial int tn_profile_save(byte* path, nuint length);
+
+    [LibraryImport(Library)]
+    [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
+    internal static partial int tn_profile_save_with_pages(byte* path, nuint length);
 }
 
 /// <summary><c>tn_scratch_scope</c>.</summary>

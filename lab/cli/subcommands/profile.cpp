@@ -10,87 +10,27 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
-#include <cstdlib>
-#include <filesystem>
-#include <iterator>
-#include <optional>
 #include <string_view>
-#include <system_error>
-#include <thread>
 
-#include <tenure/base/options.hpp>
-
-#include "bench/harness/mallocs/malloc_peers.hpp"
 #include "cli/arguments/whole_number.hpp"
 #include "cli/command_line.hpp"
-#include "cli/subcommands/child_program.hpp"
+#include "cli/programs/child_program.hpp"
+#include "cli/programs/profiled_program.hpp"
 #include "cli/terminal.hpp"
-#include "observe/profile/attached.hpp"
 #include "observe/profile/difference.hpp"
 #include "observe/profile/report/pprof.hpp"
 #include "observe/profile/report/profile_folded.hpp"
 #include "observe/profile/report/profile_html.hpp"
 #include "observe/profile/report/profile_json.hpp"
 #include "observe/profile/report/profile_text.hpp"
-#include "report/write.hpp"
 
 namespace tenure::lab {
 
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr std::string_view suffix = ".heapprofile";
 constexpr std::int64_t max_shown = 1'000'000;
-
-/// "250ms", "60s", "5m", "1h", in milliseconds.
-[[nodiscard]] std::optional<std::uint64_t> duration_ms(std::string_view text) {
-    std::uint64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc{}) return std::nullopt;
-    const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
-    constexpr std::uint64_t day_ms = 86'400'000;
-    std::uint64_t factor = 0;
-    if (unit == "ms") factor = 1;
-    if (unit == "s") factor = 1000;
-    if (unit == "m" || unit == "min") factor = 60'000;
-    if (unit == "h") factor = 3'600'000;
-    if (factor == 0 || number == 0 || number > day_ms / factor) return std::nullopt;
-    return number * factor;
-}
-
-/// The files of one run, those of one process together, in the order of saving.
-[[nodiscard]] std::vector<std::string> profiles_in(const std::string& folder) {
-    std::vector<std::string> found;
-    std::error_code error;
-    for (const fs::directory_entry& each : fs::directory_iterator(folder, error)) {
-        if (each.path().string().ends_with(suffix)) found.push_back(each.path().string());
-    }
-    std::sort(found.begin(), found.end());
-    return found;
-}
-
-/// The number of the process, from NAME.PROCESS.NUMBER.heapprofile.
-[[nodiscard]] std::string process_of(const std::string& file) {
-    const std::string name = fs::path(file).filename().string();
-    const std::size_t number = name.rfind('.', name.size() - suffix.size() - 1);
-    if (number == std::string::npos || number == 0) return {};
-    const std::size_t process = name.rfind('.', number - 1);
-    return process == std::string::npos ? std::string{} : name.substr(process + 1, number - process - 1);
-}
-
-/// Writes what was asked for. Returns   whether all was written.
-[[nodiscard]] bool write(const std::string& path, const std::string& text) {
-    if (path.empty()) return true;
-    if (path == "-") return print(text);
-    const std::string error = write_file(path, text);
-    if (!error.empty()) say(error);
-    return error.empty();
-}
 
 }
 
@@ -169,7 +109,7 @@ profile_value profile_command::value(profile_format::occasion saved_at) const {
 }
 
 std::string profile_command::mistake_in_options() const {
-    const bool is_run = !words_.empty() && !words_.front().ends_with(suffix);
+    const bool is_run = !words_.empty() && !words_.front().ends_with(profile_suffix);
     if (process_ != 0 && !(words_.empty() && difference_.empty()))
         return "--attach profiles a process that runs: leave out programs and files";
     if (process_ == 0 && command_->count("--for") > 0) return "--for is the time of --attach PID";
@@ -183,14 +123,7 @@ std::string profile_command::mistake_in_options() const {
             return fmt::format("{} applies to a run: tenure profile {} … -- PROGRAM", of_a_run, of_a_run);
     }
     if (at_peak_ && !by_.empty() && by_ != "peak") return "--at-peak and --by contradict each other";
-    if (!every_.empty() && !duration_ms(every_).has_value())
-        return fmt::format("--every {} is not valid: a time up to a day, as in 500ms, 60s, 5m, 1h", every_);
-    if (!sample_.empty()) {
-        const option_info& info = option_table()[static_cast<std::size_t>(option::profile_sample_bytes)];
-        std::uint64_t number = 0;
-        if (!parse_option(info, sample_, number))
-            return fmt::format("--sample {} is not valid: bytes from 1 to 1G, as in 64K", sample_);
-    }
+    if (const std::string mistake = mistake_in(profile_request{sample_, every_, {}}); !mistake.empty()) return mistake;
     if (words_.size() > 1 && !is_run) {
         for (const std::string* const each : {&html_, &pprof_, &folded_, &json_}) {
             if (!each->empty()) return fmt::format("{} would be written for each of the files: name one", *each);
@@ -212,76 +145,16 @@ int profile_command::run() const {
     }
     if (!difference_.empty()) return show_difference();
     if (process_ != 0) return attach();
-    return words_.front().ends_with(suffix) ? show_files() : run_and_show();
+    return words_.front().ends_with(profile_suffix) ? show_files() : run_and_show();
 }
 
 int profile_command::run_and_show() const {
-    const program_choice chosen = choose_program(words_.front(), "profiled");
-    if (!chosen.refusal.empty()) {
-        say(chosen.refusal);
-        return chosen.code;
-    }
-    const found_malloc library = find_own_malloc("libtenure_malloc.so");
-    if (!library.found) {
-        say(library.reason);
-        return exit_code::bad_usage;
-    }
     const std::string folder = out_.empty() ? fmt::format("tenure-profile-{}", ::getpid()) : out_;
-    std::error_code error;
-    fs::create_directories(folder, error);
-    if (error) {
-        say(fmt::format("the folder {} cannot be created: {}", folder, error.message()));
-        return exit_code::not_written;
-    }
-    if (!profiles_in(folder).empty()) {
-        say(fmt::format("{} contains profiles already: name another folder with --out, or remove them", folder));
-        return exit_code::not_written;
-    }
-    const std::string whole = fs::absolute(folder).string();
-    const ended_program ended = run_program(chosen.path, words_, [&] {
-        ::setenv("TENURE_PROFILE", "1", 1);
-        ::setenv("TENURE_PROFILE_DIR", whole.c_str(), 1);
-        if (!sample_.empty()) ::setenv("TENURE_PROFILE_SAMPLE", sample_.c_str(), 1);
-        if (!every_.empty())
-            ::setenv("TENURE_PROFILE_EVERY_MS", std::to_string(duration_ms(every_).value_or(0)).c_str(), 1);
-        preload_first(preloadable(library.library, whole));
-    });
-    if (ended.process <= 0) return cannot_run;
-    const int shown_code = report_on(folder, ended.process);
-    return ended.code != 0 ? ended.code : shown_code;
-}
-
-/// Shows the latest profile of the program's own process, and names those of others.
-int profile_command::report_on(const std::string& folder, int process) const {
-    const std::vector<std::string> files = profiles_in(folder);
-    if (files.empty()) {
-        say("the program saved no profile: it was killed, ended without its exit handlers, or removed LD_PRELOAD. "
-            "--every 10s saves profiles while it runs");
-        fs::remove_all(out_.empty() ? folder : std::string{});
-        return cannot_run;
-    }
-    std::string latest;
-    std::size_t others = 0;
-    for (const std::string& each : files) {
-        const bool is_ours = process_of(each) == std::to_string(process);
-        if (is_ours) latest = each; // "exit" comes after the numbers
-        others += std::size_t{!is_ours};
-    }
-    if (latest.empty()) latest = files.front();
-    const int code = show(latest, folder);
-    if (others != 0) {
-        constexpr std::size_t most = 5;
-        std::string text = fmt::format("{} of other processes, for `tenure profile FILE`:\n", others);
-        std::size_t named = 0;
-        for (const std::string& each : files) {
-            if (process_of(each) == std::to_string(process) || named == most) continue;
-            ++named;
-            text += fmt::format("  {}\n", each);
-        }
-        if (named < others) text += fmt::format("  … and {} more in {}\n", others - named, folder);
-        std::fputs(text.c_str(), stderr);
-    }
-    return code;
+    const recorded_profiles recorded = record_program(words_, {sample_, every_, folder});
+    if (recorded.shown.empty()) return recorded.code;
+    const int shown_code = show(recorded.shown, folder);
+    name_others(recorded.others, "tenure profile", folder);
+    return recorded.code != 0 ? recorded.code : shown_code;
 }
 
 int profile_command::show_files() const {
@@ -314,14 +187,14 @@ int profile_command::show(const std::string& file, const std::string& folder) co
     } else if (!is_output_taken) {
         is_written = print(text);
     }
-    if (!html_.empty()) is_written = write(html_, to_html(profile)) && is_written;
-    if (!pprof_.empty()) is_written = write(pprof_, to_pprof(profile)) && is_written;
-    if (!folded_.empty()) is_written = write(folded_, to_folded(profile, choice.value)) && is_written;
-    if (!json_.empty()) is_written = write(json_, to_json(profile)) && is_written;
+    if (!html_.empty()) is_written = write_to(html_, to_html(profile)) && is_written;
+    if (!pprof_.empty()) is_written = write_to(pprof_, to_pprof(profile)) && is_written;
+    if (!folded_.empty()) is_written = write_to(folded_, to_folded(profile, choice.value)) && is_written;
+    if (!json_.empty()) is_written = write_to(json_, to_json(profile)) && is_written;
     if (is_run) {
-        is_written = write(folder + "/profile.html", to_html(profile)) && is_written;
-        is_written = write(folder + "/profile.pb.gz", to_pprof(profile)) && is_written;
-        is_written = write(folder + "/profile.folded", to_folded(profile, choice.value)) && is_written;
+        is_written = write_to(folder + "/profile.html", to_html(profile)) && is_written;
+        is_written = write_to(folder + "/profile.pb.gz", to_pprof(profile)) && is_written;
+        is_written = write_to(folder + "/profile.folded", to_folded(profile, choice.value)) && is_written;
         std::fputs(fmt::format("page, pprof and folded stacks: {0}/profile.html, profile.pb.gz, profile.folded\n"
                                "profile: {1}\n",
                                folder, file)
@@ -331,44 +204,10 @@ int profile_command::show(const std::string& file, const std::string& folder) co
     return is_written ? exit_code::ok : exit_code::not_written;
 }
 
-/// Starts the profile by asking for a first file, and asks for a second one when the time is over.
 int profile_command::attach() const {
-    constexpr std::chrono::milliseconds patience{10'000};
-    attached_process process(process_);
-    if (!process.refusal().empty()) {
-        say(process.refusal());
-        return cannot_run;
-    }
-    const std::vector<std::string> before = process.files();
-    for (const bool is_begin : {true, false}) {
-        if (!is_begin) std::this_thread::sleep_for(std::chrono::milliseconds(duration_ms(during_).value_or(0)));
-        if (!process.ask(attached_process::request::save)) {
-            say(process.refusal());
-            return cannot_run;
-        }
-        if (process.is_served_within(patience)) continue;
-        say(fmt::format(
-            "process {} has ended, or has made no slow call of malloc in 10 s: it allocates next to nothing",
-            process_));
-        return cannot_run;
-    }
-    const bool is_ended = process.ask(attached_process::request::end) && process.is_served_within(patience);
-    if (!is_ended) say(fmt::format("process {} goes on recording: it has made no slow call since", process_));
-    // A request is taken before it is carried out.
-    std::vector<std::string> fresh;
-    const auto until = std::chrono::steady_clock::now() + patience;
-    while (fresh.size() < 2 && std::chrono::steady_clock::now() < until) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        const std::vector<std::string> after = process.files();
-        fresh.clear();
-        std::set_difference(after.begin(), after.end(), before.begin(), before.end(), std::back_inserter(fresh));
-    }
-    if (fresh.size() < 2) {
-        say(fmt::format("process {} could not save a profile in {}, which TENURE_PROFILE_DIR of the process names",
-                        process_, process.folder()));
-        return exit_code::not_written;
-    }
-    return show(fresh.back(), {});
+    const std::chrono::milliseconds during(duration_ms(during_).value_or(0));
+    const recorded_profiles recorded = record_process(process_, during, false);
+    return recorded.shown.empty() ? recorded.code : show(recorded.shown, {});
 }
 
 int profile_command::show_difference() const {

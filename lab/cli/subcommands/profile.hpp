@@ -31,7 +31,6 @@ private:
     [[nodiscard]] int show_difference() const;
     [[nodiscard]] int attach() const;
     [[nodiscard]] int show(const std::string& file, const std::string& folder) const;
-    [[nodiscard]] int report_on(const std::string& folder, int process) const;
     /// `saved_at`: at a program's end nearly all is freed, so the peak tells more.
     [[nodiscard]] profile_value value(profile_format::occasion saved_at) const;
 

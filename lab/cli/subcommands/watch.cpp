@@ -26,7 +26,7 @@
 #include "cli/arguments/nearest.hpp"
 #include "cli/arguments/whole_number.hpp"
 #include "cli/command_line.hpp"
-#include "cli/subcommands/child_program.hpp"
+#include "cli/programs/child_program.hpp"
 #include "cli/subcommands/recordings_folder.hpp"
 #include "cli/subcommands/watch_list.hpp"
 #include "cli/terminal.hpp"

@@ -13,7 +13,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/subcommands/child_program.hpp"
+#include "cli/programs/child_program.hpp"
 
 namespace tenure::lab {
 

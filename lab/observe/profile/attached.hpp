@@ -24,7 +24,7 @@ public:
     /// The process's saved profiles, in the order of saving.
     [[nodiscard]] std::vector<std::string> files() const;
 
-    enum class request : std::uint16_t { save = 2, end = 4 };
+    enum class request : std::uint16_t { save = 2, end = 4, save_with_pages = 2 + 8 };
     /// Returns   whether the request was written.
     [[nodiscard]] bool ask(request what);
     /// Waits until all requests have been served.

@@ -138,7 +138,7 @@ void set_ages(const saved_profile& saved, const std::vector<std::size_t>& stack_
 /// What a sample stands for.
 [[nodiscard]] format::estimate estimate_of(const format::live_sample& sample, std::uint64_t mean_bytes) {
     const auto bytes = static_cast<double>(sample.block_bytes);
-    const double chance = -std::expm1(-bytes / static_cast<double>(mean_bytes));
+    const double chance = chance_of(sample.block_bytes, mean_bytes);
     if (!(chance > 0)) return {1, 0, 0, 0};
     const double all = bytes / chance;
     return {1, 1 / chance, all, all * all * (1 - chance)};
@@ -175,8 +175,9 @@ named_profile name_profile(const saved_profile& saved, symbols& names) {
         profile_stack stack{frames_of(saved, site, frames), tag_name(saved, site.tag)};
         const auto [entry, is_new] = known.try_emplace(key_of(stack), named.stacks.size());
         if (is_new) named.stacks.push_back(std::move(stack));
-        stack_of_site.push_back(entry->second);
         profile_stack& to = named.stacks[entry->second];
+        to.sites.push_back(static_cast<std::uint32_t>(stack_of_site.size()));
+        stack_of_site.push_back(entry->second);
         add(to.allocated, site.allocated);
         add(to.live, site.live);
         add(to.at_peak, site.at_peak);

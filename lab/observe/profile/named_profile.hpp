@@ -29,6 +29,7 @@ struct profile_stack {
     std::string tag;                   ///< empty: none
     profile_format::estimate allocated{}, live{}, at_peak{};
     std::uint64_t oldest_ms = 0, median_age_ms = 0; ///< of the live samples; zero when there are none
+    std::vector<std::uint32_t> sites{};             ///< of the saved profile: those that read the same
 };
 
 /// Samples by one of their properties.

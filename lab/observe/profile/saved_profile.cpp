@@ -51,15 +51,23 @@ private:
     std::size_t position_ = 0;
 };
 
-/// Copies entries, which may be longer than those of this version.
+/// Appends copies of entries, which may be longer than those of this version.
 template<class T>
-[[nodiscard]] bool read_entries(const format::section_header& header, std::string_view payload, std::vector<T>& to) {
+[[nodiscard]] bool add_entries(const format::section_header& header, std::string_view payload, std::vector<T>& to) {
     static_assert(std::is_trivially_copyable_v<T>);
     if (header.entry_bytes < sizeof(T)) return false;
-    to.resize(header.count);
-    for (std::size_t index = 0; index < to.size(); ++index)
-        std::memcpy(&to[index], payload.data() + index * header.entry_bytes, sizeof(T));
+    const std::size_t before = to.size();
+    to.resize(before + header.count);
+    for (std::size_t index = 0; index < header.count; ++index)
+        std::memcpy(&to[before + index], payload.data() + index * header.entry_bytes, sizeof(T));
     return true;
+}
+
+/// The same for a section that occurs once.
+template<class T>
+[[nodiscard]] bool read_entries(const format::section_header& header, std::string_view payload, std::vector<T>& to) {
+    to.clear();
+    return add_entries(header, payload, to);
 }
 
 [[nodiscard]] std::uint64_t checksum_of(std::string_view bytes) {
@@ -104,6 +112,19 @@ template<class Number>
     return true;
 }
 
+/// The lines of /proc/PID/smaps: for each mapping a line as in maps, then "Rss:  12 kB" among others.
+void read_memory_line(std::string_view line, std::vector<resident_mapping>& to) {
+    constexpr std::string_view resident = "Rss:";
+    constexpr std::uint64_t most_kib = UINT64_MAX >> 20;
+    if (profile_mapping mapping; read_mapping(line, mapping)) {
+        to.push_back({mapping.begin, mapping.end, 0, printable(mapping.path)});
+    } else if (line.starts_with(resident) && !to.empty()) {
+        line.remove_prefix(std::min(line.find_first_not_of(' ', resident.size()), line.size()));
+        std::uint64_t kib = 0;
+        if (read_number(line, kib, 10, ' ') && kib < most_kib) to.back().resident_bytes = kib * 1024;
+    }
+}
+
 template<class Visit>
 void for_each_part(std::string_view text, char separator, Visit&& visit) {
     while (!text.empty()) {
@@ -124,12 +145,31 @@ void read_texts(const std::map<format::section, std::string>& texts, saved_profi
     });
     std::stable_sort(to.mappings.begin(), to.mappings.end(),
                      [](const profile_mapping& a, const profile_mapping& b) { return a.begin < b.begin; });
+    for_each_part(text_of(format::section::memory), '\n',
+                  [&](std::string_view line) { read_memory_line(line, to.memory); });
+    std::stable_sort(to.memory.begin(), to.memory.end(),
+                     [](const resident_mapping& a, const resident_mapping& b) { return a.begin < b.begin; });
     for_each_part(text_of(format::section::tags), '\n', [&](std::string_view line) {
         std::uint32_t number = 0;
         if (read_number(line, number, 10, ' ')) to.tags[number] = printable(line);
     });
     for_each_part(text_of(format::section::arguments), '\0',
                   [&](std::string_view each) { to.arguments.push_back(printable(each)); });
+}
+
+/// Whether runs of pages, in the order of their addresses, can be those of a heap.
+[[nodiscard]] bool are_sound(const std::vector<format::page_run>& runs) {
+    std::uint64_t least = 0;
+    for (const format::page_run& each : runs) {
+        const std::uint64_t bytes = std::uint64_t{each.pages} * format::page_bytes;
+        const bool is_use = each.use >= format::page_use::records && each.use <= format::page_use::slack;
+        if (bytes == 0 || each.address < least || each.address > UINT64_MAX - bytes || !is_use ||
+            each.address % format::page_bytes != 0 || each.live_bytes > format::page_bytes ||
+            (each.live_bytes == 0) != (each.blocks == 0))
+            return false;
+        least = each.address + bytes;
+    }
+    return true;
 }
 
 /// Returns   what is wrong with the numbers in the sections; empty when nothing is.
@@ -141,6 +181,7 @@ void read_texts(const std::map<format::section, std::string>& texts, saved_profi
         if (!is_sound(each.allocated) || !is_sound(each.live) || !is_sound(each.at_peak))
             return "The file is damaged: an estimate is no number that a profile can have.";
     }
+    if (!are_sound(read.pages)) return "The file is damaged: pages of the heap overlap, or cannot be.";
     const bool has_sites = std::all_of(read.live.begin(), read.live.end(),
                                        [&](const format::live_sample& each) { return each.site < read.sites.size(); });
     return has_sites ? "" : "The file is damaged: a live block has no call stack.";
@@ -199,6 +240,8 @@ saved_profile read_profile(std::string_view bytes) {
         case format::section::frames: is_read = read_entries(section, payload, read.frames); break;
         case format::section::live: is_read = read_entries(section, payload, read.live); break;
         case format::section::classes: is_read = read_entries(section, payload, read.classes); break;
+        case format::section::pages: is_read = add_entries(section, payload, read.pages); break;
+        case format::section::cached: is_read = read_entries(section, payload, read.cached); break;
         case format::section::end: {
             std::uint64_t written = 0;
             is_read = payload.size() >= sizeof written;
@@ -218,6 +261,8 @@ saved_profile read_profile(std::string_view bytes) {
         }
     }
     read_texts(texts, read);
+    std::stable_sort(read.pages.begin(), read.pages.end(),
+                     [](const format::page_run& a, const format::page_run& b) { return a.address < b.address; });
     read.error = mistake_in(read);
     return read;
 }
@@ -239,6 +284,10 @@ void add(profile_format::estimate& to, const profile_format::estimate& from) {
     to.blocks += from.blocks;
     to.bytes += from.bytes;
     to.variance += from.variance;
+}
+
+double chance_of(std::uint64_t block_bytes, std::uint64_t mean_bytes) {
+    return -std::expm1(-static_cast<double>(block_bytes) / static_cast<double>(mean_bytes));
 }
 
 }

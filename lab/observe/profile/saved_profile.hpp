@@ -24,6 +24,13 @@ struct profile_mapping {
     bool is_code = false;
 };
 
+/// A range of the process's addresses, with what of it is in memory.
+struct resident_mapping {
+    std::uint64_t begin = 0, end = 0;
+    std::uint64_t resident_bytes = 0;
+    std::string name; ///< of the file, or "[heap]", "[stack]", …; empty: none
+};
+
 struct saved_profile {
     profile_format::file_header header{};
     std::vector<profile_format::site> sites;
@@ -31,11 +38,16 @@ struct saved_profile {
     std::vector<profile_format::live_sample> live;
     std::vector<profile_format::size_class> classes;
     std::vector<profile_mapping> mappings; ///< by address
+    // What the heap's pages are used for: empty unless the file was saved with pages.
+    std::vector<profile_format::page_run> pages; ///< by address; no two overlap
+    std::vector<profile_format::cached_blocks> cached;
+    std::vector<resident_mapping> memory;
     std::map<std::uint32_t, std::string> tags;
     std::vector<std::string> arguments; ///< the command line
     std::string error;                  ///< empty when all else is valid; otherwise a sentence, without the file's name
 
     [[nodiscard]] bool ok() const { return error.empty(); }
+    [[nodiscard]] bool has_pages() const { return !memory.empty(); }
     /// "server", or "process 1234" if the command line is not known.
     [[nodiscard]] std::string program() const;
     /// The mapping of an address; nullptr when there is none.
@@ -49,5 +61,8 @@ struct saved_profile {
 
 /// A sum of estimates: their blocks, bytes and variances add up, because blocks are sampled independently.
 void add(profile_format::estimate& to, const profile_format::estimate& from);
+
+/// The probability with which a block of this size is sampled.
+[[nodiscard]] double chance_of(std::uint64_t block_bytes, std::uint64_t mean_bytes);
 
 }

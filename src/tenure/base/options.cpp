@@ -100,6 +100,9 @@ constexpr std::array<option_info, option_count> table{{
     {option::profile_signal, option_form::count, "profile_signal", "TENURE_PROFILE_SIGNAL", 0, 0, 64,
      "Number of a signal on which the drop-in malloc saves the heap profile, and starts one if none is being recorded; "
      "a signal that the program handles or ignores is left alone; 0: none."},
+    {option::profile_pages, option_form::count, "profile_pages", "TENURE_PROFILE_PAGES", 0, 0, 1,
+     "1: heap profiles that are saved without a call of the program also say what each page of the heap is used for, "
+     "for `tenure pins`."},
 }};
 
 constexpr std::array<std::string_view, 3> report_names{"none", "text", "json"};

@@ -45,8 +45,11 @@ enum class section : std::uint32_t {
     live = 3,      ///< live_sample: the sampled blocks that are in use
     mappings = 4,  ///< text: the process's mappings, one a line as in /proc/PID/maps
     tags = 5,      ///< text: "NUMBER NAME\n" for each owner tag
+    cached = 6,    ///< cached_blocks: of each size, if the file has pages
     arguments = 7, ///< text: the command line, each argument ended by a zero
     classes = 8,   ///< size_class: what the heap itself counts
+    pages = 9,     ///< page_run: the heap's OS pages that are in memory, if asked for; may occur several times
+    memory = 10,   ///< text: the process's mappings with their resident bytes, as in /proc/PID/smaps; with pages
     end = 99,      ///< one std::uint64_t: the checksum of all bytes before this section's header. Nothing follows
 };
 
@@ -99,6 +102,35 @@ struct size_class {
     std::uint64_t live_bytes;
 };
 static_assert(sizeof(size_class) == 24);
+
+/// Free blocks of one size that threads keep. In the pages they count as in use, and nothing says which ones they are.
+struct cached_blocks {
+    std::uint64_t block_bytes;
+    std::uint64_t count;
+};
+static_assert(sizeof(cached_blocks) == 16);
+
+constexpr std::uint32_t page_bytes = 4096;
+
+/// What an OS page of the heap is used for.
+enum class page_use : std::uint32_t {
+    records = 1, ///< the heap's own
+    small = 2,   ///< blocks of one size, in use or free
+    free = 3,    ///< no block: touched by an earlier one, and not returned yet
+    large = 4,   ///< a part of one block
+    slack = 5,   ///< behind a block: room to grow
+};
+
+/// OS pages that follow each other, are in memory and have the same figures.
+struct page_run {
+    std::uint64_t address;
+    std::uint32_t pages;
+    page_use use;
+    std::uint16_t live_bytes;  ///< of blocks in each of these pages
+    std::uint16_t blocks;      ///< in use that lie in each of them, at least in part
+    std::uint32_t block_bytes; ///< of `small`: size of the blocks
+};
+static_assert(sizeof(page_run) == 24);
 
 /// The checksum: FNV-1a of 64 bits (Fowler, Noll and Vo), over eight bytes at a time as little-endian words; the file's
 /// length up to the end section is a multiple of eight.

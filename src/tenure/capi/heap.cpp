@@ -102,3 +102,7 @@ tn_status tn_profile_save(const char* path, std::size_t length) {
     const std::string_view text = length == 0 ? std::string_view{} : std::string_view{path, length};
     return static_cast<tn_status>(heap_profile::save(text));
 }
+tn_status tn_profile_save_with_pages(const char* path, std::size_t length) {
+    const std::string_view text = length == 0 ? std::string_view{} : std::string_view{path, length};
+    return static_cast<tn_status>(heap_profile::save(text, profile_contents::stacks_and_pages));
+}

@@ -54,13 +54,13 @@ void count_classes(class_figures& to) noexcept {
                  core.large().live_bytes() + core.huge().live_bytes()};
 }
 
-status save_as(std::string_view path, format::occasion why) noexcept {
+status save_as(std::string_view path, format::occasion why, profile_contents what) noexcept {
     static class_figures classes; // under the lock
     const platform::lock_guard lock(control_mutex);
     if (started_ms.load(std::memory_order_relaxed) == 0) return status::not_started;
     count_classes(classes);
-    const detail::profile_moment moment{detail::sampling::mean_bytes(), started_ms.load(std::memory_order_relaxed),
-                                        why};
+    const detail::profile_moment moment{detail::sampling::mean_bytes(), started_ms.load(std::memory_order_relaxed), why,
+                                        what == profile_contents::stacks_and_pages};
     return detail::write_profile(records_of_profile, moment, classes, path) ? status::ok : status::file_error;
 }
 
@@ -94,7 +94,9 @@ status heap_profile::stop() noexcept {
 
 bool heap_profile::is_running() noexcept { return detail::is_profiling.load(std::memory_order_relaxed); }
 
-status heap_profile::save(std::string_view path) noexcept { return save_as(path, format::occasion::asked); }
+status heap_profile::save(std::string_view path, profile_contents what) noexcept {
+    return save_as(path, format::occasion::asked, what);
+}
 
 namespace detail {
 
@@ -110,6 +112,11 @@ void heap_profile_events::set_up() noexcept {
 }
 
 void heap_profile_events::save_now(format::occasion why) noexcept {
+    const bool has_pages = option_value(option::profile_pages) != 0;
+    save_now(why, has_pages ? profile_contents::stacks_and_pages : profile_contents::stacks);
+}
+
+void heap_profile_events::save_now(format::occasion why, profile_contents what) noexcept {
     const int saved = errno;
     const char* const directory = host::environment("TENURE_PROFILE_DIR");
     report_text path;
@@ -123,7 +130,7 @@ void heap_profile_events::save_now(format::occasion why) noexcept {
         path.number(number);
     }
     path.text(".heapprofile");
-    if (save_as(path.view(), why) == status::file_error) {
+    if (save_as(path.view(), why, what) == status::file_error) {
         report_text text;
         text.text("The heap profile ").text(path.view()).text(" could not be written. ");
         text.text("TENURE_PROFILE_DIR names a folder that exists and has room.");

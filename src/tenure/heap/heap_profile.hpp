@@ -5,20 +5,19 @@
 /// \file
 /// A profile of the process heap: which call stacks hold its memory, and how much each has allocated.
 ///
-/// Use it for     finding who holds memory, in production: `tenure profile` runs a program with it and shows the
-/// result.
-///                Every program with the library, and every program under the drop-in malloc, can be started with the
-///                option profile (TENURE_PROFILE=1), which saves a file when the program ends.
+/// Use it for     finding who holds memory, in production, with `tenure profile`; and which blocks keep memory from
+///                going back to the system, with `tenure pins`. Every program with the library, and every program under
+///                the drop-in malloc, can be started with the option profile (TENURE_PROFILE=1), which saves a file
+///                when the program ends.
 /// What it knows  blocks of the process heap: what malloc, new and heap::process() allocate. Memory that pools, arenas
 ///                and Temp take from the system is not in it.
 /// What it says   estimates. One byte in `mean_bytes` is chosen, and its block recorded with its stack. A stack with B
 ///                live bytes in small blocks has about B / mean_bytes samples, and the standard error of its estimate
 ///                is about B / sqrt(B / mean_bytes): 9 % for 64 MiB at the default of 512 KiB. The file has the error
 ///                of each estimate.
-/// Cost           Without a profile: nothing, the inline paths are the same. With one: allocations and frees stay
-/// inline
-///                and pass through a second list, 1 to 2 ns; a recorded block costs microseconds for its stack, and the
-///                frees of other blocks in its page are slow calls. In checked builds every call is a slow one.
+/// Cost           Without a profile: nothing, the inline paths are the same. With one: allocations and frees stay in
+///                line and pass through a second list, 1 to 2 ns; a recorded block costs microseconds for its stack,
+///                and the frees of other blocks in its page are slow calls. In checked builds every call is a slow one.
 /// Limits         A thread that is waiting or computing counts from its next slow call on. 64 frames of a stack.
 /// Threads        any.
 /// Example        examples/heap_profile.cpp
@@ -31,6 +30,12 @@
 #include <tenure/base/status.hpp>
 
 namespace tenure::inline TENURE_ABI {
+
+/// What a saved profile contains.
+enum class profile_contents : std::uint8_t {
+    stacks,           ///< who holds memory and has allocated it
+    stacks_and_pages, ///< also what the heap's memory is used for, for `tenure pins`: 24 bytes for every 4 KiB at most
+};
 
 class heap_profile {
 public:
@@ -46,9 +51,10 @@ public:
     [[nodiscard]] TENURE_API static bool is_running() noexcept;
 
     /// Writes the profile to a file that `tenure profile` reads: it appears under its name when it is complete.
-    /// Allocates nothing. Recorded calls of other threads wait meanwhile.
+    /// Allocates nothing. Recorded calls of other threads wait meanwhile; with pages, those for large blocks, too.
+    /// Cost      milliseconds; with pages O(memory of the process), about 0.1 s for a GiB.
     /// Returns   not_started if there was no profile since the process began; file_error.
-    TENURE_API static status save(std::string_view path) noexcept;
+    TENURE_API static status save(std::string_view path, profile_contents what = profile_contents::stacks) noexcept;
 };
 
 namespace detail {
@@ -58,7 +64,10 @@ struct heap_profile_events {
     /// Starts a profile if the options say so. Called once, when the process heap begins.
     static void set_up() noexcept;
     /// Saves `DIRECTORY/PROGRAM.PROCESS.NUMBER.heapprofile`.
+    /// With pages if option profile_pages says so.
     TENURE_API static void save_now(profile_format::occasion why) noexcept;
+    /// The same with `what`, whatever the options say.
+    TENURE_API static void save_now(profile_format::occasion why, profile_contents what) noexcept;
     static void save_if_due(std::uint64_t now_ms) noexcept;
     /// Whether the calling thread, which a signal handler interrupted, may call save_now().
     [[nodiscard]] TENURE_API static bool may_save() noexcept;

@@ -46,8 +46,10 @@ private:
 /// Milliseconds since the begin of 1970. Cost      about 20 ns.
 [[nodiscard]] TENURE_API std::uint64_t unix_ms() noexcept;
 
-/// The files in which the system describes this process: its mappings and its command line.
+/// The files in which the system describes this process: its mappings, these with what is in memory, and its command
+/// line.
 TENURE_API extern const char* const mappings_file;
+TENURE_API extern const char* const memory_file;
 TENURE_API extern const char* const arguments_file;
 
 }

@@ -115,18 +115,6 @@ private:
     std::string text_;
 };
 
-[[nodiscard]] std::string where_of(const profile_stack& stack) {
-    std::string text;
-    for (const profile_frame& frame : stack.frames) {
-        for (const named_frame& each : frame.functions) {
-            const std::string place = shown_place(each);
-            text += fmt::format("<div>{}{}</div>", escaped(shown(each)),
-                                place.empty() ? std::string{} : fmt::format(" <small>{}</small>", escaped(place)));
-        }
-    }
-    return text;
-}
-
 [[nodiscard]] std::string stacks_table(const named_profile& profile) {
     std::string rows;
     const std::size_t count = std::min(profile.stacks.size(), max_rows);
@@ -139,7 +127,7 @@ private:
             element("td", "class=\"num\"", estimate_text(each.at_peak)),
             element("td", "class=\"num\"", estimate_text(each.allocated)),
             element("td", "class=\"num\"", each.live.samples == 0 ? std::string{"–"} : age_text(each.median_age_ms)),
-            where_of(each) + (each.tag.empty() ? std::string{} : element("div", "", "tag: " + each.tag)));
+            where_html(each) + (each.tag.empty() ? std::string{} : element("div", "", "tag: " + each.tag)));
     }
     std::string text = "<div class=\"scroll\"><table>\n<thead><tr>";
     for (const std::string_view each : {"live", "live blocks", "at the peak", "allocated", "median age", "call stack"})
@@ -162,6 +150,26 @@ private:
 
 }
 
+std::string html_head(const std::string& title, std::string_view rules_of_page) {
+    return fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+                       "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
+                       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+                       "<title>{}</title>\n<style>{}{}</style>\n</head>\n<body>\n<div class=\"page\">\n",
+                       policy, escaped(title), html_style(), rules_of_page);
+}
+
+std::string where_html(const profile_stack& stack) {
+    std::string text;
+    for (const profile_frame& frame : stack.frames) {
+        for (const named_frame& each : frame.functions) {
+            const std::string place = shown_place(each);
+            text += fmt::format("<div>{}{}</div>", escaped(shown(each)),
+                                place.empty() ? std::string{} : fmt::format(" <small>{}</small>", escaped(place)));
+        }
+    }
+    return text;
+}
+
 std::string flame_svg(const named_profile& profile, profile_value value, const std::string& id) {
     const flame_node root = tree_of(profile, value);
     if (root.bytes <= 0) return element("p", "", fmt::format("Nothing {} was sampled.", word_of(value)));
@@ -179,11 +187,7 @@ std::string to_html(const named_profile& profile) {
     profile_choice choice;
     choice.stacks = 0;
     const std::string title = fmt::format("Heap profile of {}", profile.program);
-    std::string text = fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-                                   "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
-                                   "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-                                   "<title>{}</title>\n<style>{}{}</style>\n</head>\n<body>\n<div class=\"page\">\n",
-                                   policy, escaped(title), html_style(), rules);
+    std::string text = html_head(title, rules);
     const auto& header = profile.header;
     text += fmt::format(
         "<header>\n{}\n{}{}</header>\n", element("h1", "", title), element("p", "", profile.command),

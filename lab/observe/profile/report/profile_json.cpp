@@ -10,16 +10,14 @@
 
 namespace tenure::lab {
 
-namespace {
-
-[[nodiscard]] nlohmann::json json_of(const profile_format::estimate& of) {
+nlohmann::json json_of_estimate(const profile_format::estimate& of) {
     return {{"samples", of.samples},
             {"blocks", std::llround(of.blocks)},
             {"bytes", std::llround(of.bytes)},
             {"error_bytes", std::llround(error_of(of))}};
 }
 
-[[nodiscard]] nlohmann::json json_of(const profile_stack& stack) {
+nlohmann::json json_of_frames(const profile_stack& stack) {
     nlohmann::json frames = nlohmann::json::array();
     for (const profile_frame& frame : stack.frames) {
         for (const named_frame& each : frame.functions) {
@@ -30,10 +28,16 @@ namespace {
                               {"inlined", each.is_inlined}});
         }
     }
-    nlohmann::json one{{"live", json_of(stack.live)},
-                       {"at_peak", json_of(stack.at_peak)},
-                       {"allocated", json_of(stack.allocated)},
-                       {"frames", std::move(frames)}};
+    return frames;
+}
+
+namespace {
+
+[[nodiscard]] nlohmann::json json_of(const profile_stack& stack) {
+    nlohmann::json one{{"live", json_of_estimate(stack.live)},
+                       {"at_peak", json_of_estimate(stack.at_peak)},
+                       {"allocated", json_of_estimate(stack.allocated)},
+                       {"frames", json_of_frames(stack)}};
     if (!stack.tag.empty()) one["tag"] = stack.tag;
     if (stack.live.samples != 0) {
         one["median_age_ms"] = stack.median_age_ms;
@@ -44,7 +48,8 @@ namespace {
 
 [[nodiscard]] nlohmann::json json_of(const std::vector<profile_group>& groups) {
     nlohmann::json all = nlohmann::json::array();
-    for (const profile_group& each : groups) all.push_back({{"name", each.name}, {"live", json_of(each.live)}});
+    for (const profile_group& each : groups)
+        all.push_back({{"name", each.name}, {"live", json_of_estimate(each.live)}});
     return all;
 }
 
@@ -62,9 +67,9 @@ std::string to_json(const named_profile& profile) {
                                {"peak_ms", profile.header.peak_ms},
                                {"lost_samples", profile.header.lost_samples},
                                {"heap_live_bytes", profile.heap_live_bytes},
-                               {"live", json_of(profile.live)},
-                               {"at_peak", json_of(profile.at_peak)},
-                               {"allocated", json_of(profile.allocated)},
+                               {"live", json_of_estimate(profile.live)},
+                               {"at_peak", json_of_estimate(profile.at_peak)},
+                               {"allocated", json_of_estimate(profile.allocated)},
                                {"threads", json_of(profile.threads)},
                                {"tags", json_of(profile.tags)},
                                {"stacks", std::move(stacks)}};

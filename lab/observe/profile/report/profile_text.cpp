@@ -81,6 +81,16 @@ namespace {
 
 }
 
+std::string frames_text(const profile_stack& stack, std::size_t most, std::size_t width) {
+    std::string text;
+    const std::vector<const named_frame*> functions = functions_of(stack);
+    const std::size_t count = std::min(functions.size(), most);
+    for (std::size_t index = 0; index < count; ++index)
+        text += place_line(*functions[index], index == 0 ? "" : "by ", width);
+    if (count < functions.size()) text += fmt::format("       … {} more\n", functions.size() - count);
+    return text;
+}
+
 const char* word_of(profile_value value) {
     if (value == &profile_stack::allocated) return "allocated";
     return value == &profile_stack::live ? "live" : "live at the peak";
@@ -130,11 +140,7 @@ std::string to_text(const named_profile& profile, const profile_choice& choice) 
         if (choice.value == &profile_stack::live)
             text += fmt::format("; half older than {}", age_text(stack.median_age_ms));
         text += "\n";
-        const std::vector<const named_frame*> functions = functions_of(stack);
-        const std::size_t shown_count = std::min(functions.size(), choice.frames);
-        for (std::size_t frame = 0; frame < shown_count; ++frame)
-            text += place_line(*functions[frame], frame == 0 ? "" : "by ", choice.width);
-        if (shown_count < functions.size()) text += fmt::format("       … {} more\n", functions.size() - shown_count);
+        text += frames_text(stack, choice.frames, choice.width);
     }
     if (order.empty()) text += "     none: nothing of it was sampled\n";
     if (count < order.size()) text += fmt::format("     … and {} more stacks\n", order.size() - count);

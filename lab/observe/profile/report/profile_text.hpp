@@ -21,6 +21,9 @@ struct profile_choice {
 
 [[nodiscard]] std::string to_text(const named_profile& profile, const profile_choice& choice);
 
+/// The functions of a stack, the innermost first, a line each.
+[[nodiscard]] std::string frames_text(const profile_stack& stack, std::size_t most, std::size_t width);
+
 /// "live", "allocated", "live at the peak".
 [[nodiscard]] const char* word_of(profile_value value);
 

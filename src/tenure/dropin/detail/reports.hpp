@@ -14,16 +14,23 @@
 
 namespace tenure::inline TENURE_ABI::dropin {
 
-/// What platform's tenure_requests may contain. `tenure profile --attach` writes it as well: the numbers stay.
-enum wanted : std::uint16_t { statistics = 1, heap_profile_file = 2, heap_profile_end = 4 };
+/// What platform's tenure_requests may contain. `tenure profile --attach` and `tenure pins --attach` write it as well:
+/// the numbers stay.
+enum wanted : std::uint16_t {
+    statistics = 1,
+    heap_profile_file = 2,
+    heap_profile_end = 4,
+    heap_profile_pages = 8, ///< the file has them
+};
 [[nodiscard]] TENURE_ALWAYS_INLINE std::atomic_ref<std::uint16_t> wanted_reports() noexcept {
     return std::atomic_ref(tenure_requests);
 }
 
 /// Writes what is wanted, unless another thread does.
 TENURE_COLD void write_wanted_reports() noexcept;
-/// Saves the heap profile, and starts one if none is being recorded. Requires  heap_profile_events::may_save().
-TENURE_COLD void save_profile() noexcept;
+/// Saves the heap profile, with what the heap's pages are used for if option profile_pages or the caller says so, and
+/// starts one if none is being recorded. Requires  heap_profile_events::may_save().
+TENURE_COLD void save_profile(bool has_pages = false) noexcept;
 
 /// Whether a heap profile is recorded for tracers outside the process: see platform/probe.hpp.
 extern std::atomic<bool> is_profiled_for_listeners;

@@ -120,6 +120,10 @@ public:
     }
     /// Begins or ends counting allocations for the heap profile.
     void count_allocations(bool are_counted) noexcept { small_.count_allocations(are_counted); }
+    /// What each OS page that is in memory is used for, for the file of a profile.
+    /// Cost      O(OS pages of the heap). Locks are held for one page at a time, but those of large and huge blocks
+    ///           throughout, and sweeps wait.
+    void map_pages(page_map& to) const noexcept;
     /// A block as the profile counts it.
     struct profiled_block {
         std::uint64_t bytes; ///< that it takes from the heap
@@ -252,7 +256,7 @@ private:
     small_blocks small_;
     checked_blocks checked_; ///< used by checked builds only
     atomic<block_origin> origin_{block_origin::unknown};
-    platform::mutex
+    mutable platform::mutex
         purge_mutex_;        ///< held by whatever releases segments, and by a sweep of one; taken before all others
     bool is_walked_ = false; ///< a walk goes on, which no sweep may disturb
     bool is_tended_ = true;

@@ -16,6 +16,8 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
+class page_map;
+
 /// The head in the segment in front of a block, at a multiple of the segment size. Masking the address before the
 /// block's start finds it.
 struct huge_block : segment_head {
@@ -89,6 +91,8 @@ public:
     /// Calls `visit(context, block, bytes)` for every block.
     /// Requires  no other thread uses the heap meanwhile.
     void for_each(void (*visit)(void* context, void* block, std::size_t bytes), void* context) const noexcept;
+    /// What each OS page is used for: profile/page_map.cpp.
+    void map(page_map& to) const noexcept;
     /// The block that contains `pointer`, or nullptr.
     /// Cost      O(blocks), with the lock.
     [[nodiscard]] void* block_of(const void* pointer) const noexcept;

@@ -20,6 +20,8 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
+class page_map;
+
 constexpr std::size_t unit_bytes = 4096;
 constexpr std::size_t max_units = max_segment_bytes / unit_bytes;
 
@@ -133,6 +135,9 @@ public:
     /// Calls `visit(context, block, bytes)` for every block.
     /// Requires  no other thread uses the heap meanwhile.
     void for_each(void (*visit)(void* context, void* block, std::size_t bytes), void* context) const noexcept;
+    /// What each OS page is used for: profile/page_map.cpp.
+    /// Requires  the caller excludes trim() and release_all().
+    void map(page_map& to) const noexcept;
     /// Whether a block begins here.
     /// Requires  `block` is in a segment of large blocks.
     [[nodiscard]] bool is_block(const void* block) const noexcept;

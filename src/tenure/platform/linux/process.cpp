@@ -26,6 +26,7 @@
 namespace tenure::inline TENURE_ABI::platform {
 
 const char* const mappings_file = "/proc/self/maps";
+const char* const memory_file = "/proc/self/smaps";
 const char* const arguments_file = "/proc/self/cmdline";
 
 bool are_addresses_limited() noexcept {

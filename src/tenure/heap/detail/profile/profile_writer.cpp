@@ -9,6 +9,10 @@
 
 #include <tenure/base/report.hpp>
 #include <tenure/base/tag.hpp>
+#include <tenure/heap/detail/heap_core.hpp>
+#include <tenure/heap/detail/profile/heap_samples.hpp>
+#include <tenure/heap/detail/profile/page_map.hpp>
+#include <tenure/heap/heap.hpp>
 #include <tenure/platform/output_file.hpp>
 #include <tenure/platform/program.hpp>
 
@@ -72,6 +76,25 @@ private:
     std::uint64_t buffer_[1024];
 };
 
+/// What each OS page is used for, and the free blocks of caches, which the pages do not show.
+void write_pages(section_writer& to) noexcept {
+    heap_core& core = process_core();
+    alignas(page_map) static char place[sizeof(page_map)];
+    const auto receive = [](void* context, std::span<const format::page_run> runs) noexcept {
+        auto& writer = *static_cast<section_writer*>(context);
+        writer.begin(format::section::pages, sizeof(format::page_run), runs.size());
+        writer.words(runs.data(), runs.size_bytes());
+    };
+    auto* const map = ::new (place) page_map(receive, &to);
+    core.map_pages(*map);
+    map->~page_map();
+    to.begin(format::section::cached, sizeof(format::cached_blocks), small_class_count);
+    for (std::size_t index = 0; index < small_class_count; ++index) {
+        const format::cached_blocks cached{class_bytes(index), core.cached_count(index)};
+        to.words(&cached, sizeof cached);
+    }
+}
+
 void write_file_as_text(section_writer& to, format::section kind, const char* path) noexcept {
     struct target {
         section_writer& to;
@@ -134,6 +157,10 @@ bool write_profile(profile_records& records, const profile_moment& moment, std::
     }
     to->begin(format::section::classes, sizeof(format::size_class), classes.size());
     to->words(classes.data(), classes.size_bytes());
+    if (moment.has_pages) {
+        write_pages(*to);
+        write_file_as_text(*to, format::section::memory, platform::memory_file);
+    }
     write_file_as_text(*to, format::section::mappings, platform::mappings_file);
     write_file_as_text(*to, format::section::arguments, platform::arguments_file);
     write_tags(*to);

@@ -19,9 +19,11 @@ struct profile_moment {
     std::uint64_t mean_bytes;
     std::uint64_t started_ms;
     profile_format::occasion occasion;
+    bool has_pages; ///< whether the file also says what the heap's OS pages are used for
 };
 
-/// Cost      O(sites + frames + live samples + mappings), under the records' lock: recorded allocations of other
+/// Cost      O(sites + frames + live samples + mappings), and O(OS pages of the heap) if these are written; under the
+/// records' lock: recorded allocations of other
 ///           threads wait meanwhile. Its buffers are static, because signal handlers have small stacks.
 /// Requires  one thread at a time.
 /// Returns   false if the file could not be written.

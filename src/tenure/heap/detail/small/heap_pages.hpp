@@ -16,6 +16,8 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
+class page_map;
+
 /// Threads   any; one lock per call, which is one per page.
 class heap_pages {
 public:
@@ -55,6 +57,10 @@ public:
     /// Calls `visit(context, page)` for every page.
     /// Requires  no other thread allocates or frees pages meanwhile.
     void for_each_page(void (*visit)(void* context, small_page&), void* context) const noexcept;
+
+    /// What each OS page is used for: profile/page_map.cpp.
+    /// Requires  the caller excludes trim() and release_all().
+    void map(page_map& to) const noexcept;
 
     // The heap profile: small/counted_blocks.cpp.
     /// Begins or ends counting: changes the numbers of all slices, and forgets which blocks are in the profile.
@@ -106,6 +112,7 @@ private:
     void sweep_free_slices(heap_segment& segment, std::size_t word, sweep_scope scope, sweep_result& result) noexcept;
     void sweep_pages(heap_segment& segment, std::size_t word, sweep_scope scope, sweep_result& result) noexcept;
     [[nodiscard]] bool release_if_idle(heap_segment& segment) noexcept;
+    void map_segment(const heap_segment& segment, page_map& to) const noexcept;
     void list_free(heap_segment& segment) noexcept;
     void relist_free() noexcept;
 

@@ -236,6 +236,18 @@ std::size_t heap_shard::trim_pages() noexcept {
     return bytes;
 }
 
+bool heap_shard::copy_use(const small_page& page, page_in_use& to) noexcept {
+    const heap_shard* const owner = page.owner.load(std::memory_order_acquire);
+    if (owner == nullptr) return false;
+    const platform::lock_guard lock(owner->mutex_);
+    if (page.owner.load(std::memory_order_relaxed) != owner) return false; // released meanwhile, and perhaps reused
+    to.begin = page.begin;
+    to.block_bytes = page.block_bytes;
+    to.blocks_used = static_cast<std::uint32_t>(page.blocks_used());
+    std::copy_n(page.bits, page.words_used, to.free_bits);
+    return true;
+}
+
 std::size_t heap_shard::release_empty_pages() noexcept {
     std::size_t count = 0;
     const platform::lock_guard lock(mutex_);

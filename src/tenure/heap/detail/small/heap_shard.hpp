@@ -47,6 +47,18 @@ private:
     misuse_log log_;
 };
 
+/// Which blocks of a page are in use, as of one moment.
+struct page_in_use {
+    std::uintptr_t begin = 0;
+    std::uint32_t block_bytes = 0;
+    std::uint32_t blocks_used = 0; ///< number of blocks that have been allocated at least once
+    bit_word free_bits[long_words];
+
+    [[nodiscard]] bool is_allocated(std::size_t index) const noexcept {
+        return (free_bits[index / bits_per_word] & bit_at(index)) == 0;
+    }
+};
+
 /// A thread allocates from one shard, so that threads do not write to each other's pages. It may free any block; a
 /// batch of freed blocks goes to the owners of their pages, with one lock per owner. Shards outlive threads: a new
 /// thread takes over the shard of an ended one, with its pages, so nothing moves when a thread ends.
@@ -84,6 +96,10 @@ public:
     /// The same for one page, if its owner's lock is free; marks it as purged. Any page record will do, also of a page
     /// that is being released. `is_awaited`: whether the lock was taken, or threads wait for it now.
     static std::size_t purge_page(small_page& page, heap_memory& memory, bool& is_awaited) noexcept;
+
+    /// A copy of which blocks of a page are in use. Any page record will do, as for purge_page().
+    /// Returns   false if it is no page.
+    [[nodiscard]] static bool copy_use(const small_page& page, page_in_use& to) noexcept;
 
     /// Returns empty pages to the heap.
     /// Returns   the number of pages.

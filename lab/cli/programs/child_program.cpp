@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "cli/subcommands/child_program.hpp"
+#include "cli/programs/child_program.hpp"
 
 #include <fmt/format.h>
 #include <signal.h>

@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "cli/programs/profiled_program.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <iterator>
+#include <system_error>
+#include <thread>
+
+#include <tenure/base/options.hpp>
+
+#include "bench/harness/mallocs/malloc_peers.hpp"
+#include "cli/command_line.hpp"
+#include "cli/programs/child_program.hpp"
+#include "cli/terminal.hpp"
+#include "observe/profile/attached.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The files of one run, those of one process together, in the order of saving.
+[[nodiscard]] std::vector<std::string> profiles_in(const std::string& folder) {
+    std::vector<std::string> found;
+    std::error_code error;
+    for (const fs::directory_entry& each : fs::directory_iterator(folder, error)) {
+        if (each.path().string().ends_with(profile_suffix)) found.push_back(each.path().string());
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
+/// The number of the process, from NAME.PROCESS.NUMBER.heapprofile.
+[[nodiscard]] std::string process_of(const std::string& file) {
+    const std::string name = fs::path(file).filename().string();
+    const std::size_t number = name.rfind('.', name.size() - profile_suffix.size() - 1);
+    if (number == std::string::npos || number == 0) return {};
+    const std::size_t process = name.rfind('.', number - 1);
+    return process == std::string::npos ? std::string{} : name.substr(process + 1, number - process - 1);
+}
+
+/// Why no run can save profiles in a folder; creates it otherwise.
+[[nodiscard]] std::string prepare_folder(const std::string& folder) {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    if (error) return fmt::format("the folder {} cannot be created: {}", folder, error.message());
+    if (!profiles_in(folder).empty())
+        return fmt::format("{} contains profiles already: name another folder with --out, or remove them", folder);
+    return {};
+}
+
+}
+
+std::optional<std::uint64_t> duration_ms(std::string_view text) {
+    std::uint64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc{}) return std::nullopt;
+    const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+    constexpr std::uint64_t day_ms = 86'400'000;
+    std::uint64_t factor = 0;
+    if (unit == "ms") factor = 1;
+    if (unit == "s") factor = 1000;
+    if (unit == "m" || unit == "min") factor = 60'000;
+    if (unit == "h") factor = 3'600'000;
+    if (factor == 0 || number == 0 || number > day_ms / factor) return std::nullopt;
+    return number * factor;
+}
+
+std::string mistake_in(const profile_request& request) {
+    if (!request.every.empty() && !duration_ms(request.every).has_value())
+        return fmt::format("--every {} is not valid: a time up to a day, as in 500ms, 60s, 5m, 1h", request.every);
+    const option_info& info = option_table()[static_cast<std::size_t>(option::profile_sample_bytes)];
+    std::uint64_t number = 0;
+    if (!request.sample.empty() && !parse_option(info, request.sample, number))
+        return fmt::format("--sample {} is not valid: bytes from 1 to 1G, as in 64K", request.sample);
+    return {};
+}
+
+recorded_profiles record_program(const std::vector<std::string>& words, const profile_request& request) {
+    recorded_profiles recorded;
+    const program_choice chosen = choose_program(words.front(), "profiled");
+    if (!chosen.refusal.empty()) {
+        say(chosen.refusal);
+        recorded.code = chosen.code;
+        return recorded;
+    }
+    const found_malloc library = find_own_malloc("libtenure_malloc.so");
+    if (!library.found) {
+        say(library.reason);
+        recorded.code = exit_code::bad_usage;
+        return recorded;
+    }
+    const bool is_new = !fs::exists(request.folder);
+    if (const std::string refusal = prepare_folder(request.folder); !refusal.empty()) {
+        say(refusal);
+        recorded.code = exit_code::not_written;
+        return recorded;
+    }
+    const std::string whole = fs::absolute(request.folder).string();
+    const ended_program ended = run_program(chosen.path, words, [&] {
+        ::setenv("TENURE_PROFILE", "1", 1);
+        ::setenv("TENURE_PROFILE_DIR", whole.c_str(), 1);
+        if (request.has_pages) ::setenv("TENURE_PROFILE_PAGES", "1", 1);
+        if (!request.sample.empty()) ::setenv("TENURE_PROFILE_SAMPLE", request.sample.c_str(), 1);
+        if (!request.every.empty())
+            ::setenv("TENURE_PROFILE_EVERY_MS", std::to_string(duration_ms(request.every).value_or(0)).c_str(), 1);
+        preload_first(preloadable(library.library, whole));
+    });
+    recorded.code = ended.process <= 0 ? cannot_run : ended.code;
+    if (ended.process <= 0) return recorded;
+    for (const std::string& each : profiles_in(request.folder)) {
+        if (process_of(each) == std::to_string(ended.process)) {
+            recorded.shown = each; // "exit" comes after the numbers
+        } else {
+            recorded.others.push_back(each);
+        }
+    }
+    if (recorded.shown.empty() && !recorded.others.empty()) recorded.shown = recorded.others.front();
+    if (!recorded.shown.empty()) return recorded;
+    say("the program saved no profile: it was killed, ended without its exit handlers, or removed LD_PRELOAD. "
+        "--every 10s saves profiles while it runs");
+    if (is_new) fs::remove_all(request.folder);
+    if (recorded.code == exit_code::ok) recorded.code = cannot_run;
+    return recorded;
+}
+
+recorded_profiles record_process(int process_id, std::chrono::milliseconds during, bool has_pages) {
+    constexpr std::chrono::milliseconds patience{10'000};
+    recorded_profiles recorded;
+    recorded.code = cannot_run;
+    attached_process process(process_id);
+    if (!process.refusal().empty()) {
+        say(process.refusal());
+        return recorded;
+    }
+    using request = attached_process::request;
+    const std::vector<std::string> before = process.files();
+    for (const bool is_begin : {true, false}) {
+        if (!is_begin) std::this_thread::sleep_for(during);
+        if (!process.ask(has_pages && !is_begin ? request::save_with_pages : request::save)) {
+            say(process.refusal());
+            return recorded;
+        }
+        if (process.is_served_within(patience)) continue;
+        say(fmt::format(
+            "process {} has ended, or has made no slow call of malloc in 10 s: it allocates next to nothing",
+            process_id));
+        return recorded;
+    }
+    const bool is_ended = process.ask(request::end) && process.is_served_within(patience);
+    if (!is_ended) say(fmt::format("process {} goes on recording: it has made no slow call since", process_id));
+    // A request is taken before it is carried out.
+    std::vector<std::string> fresh;
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (fresh.size() < 2 && std::chrono::steady_clock::now() < until) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+        const std::vector<std::string> after = process.files();
+        fresh.clear();
+        std::set_difference(after.begin(), after.end(), before.begin(), before.end(), std::back_inserter(fresh));
+    }
+    if (fresh.size() < 2) {
+        say(fmt::format("process {} could not save a profile in {}, which TENURE_PROFILE_DIR of the process names",
+                        process_id, process.folder()));
+        recorded.code = exit_code::not_written;
+        return recorded;
+    }
+    recorded.shown = fresh.back();
+    recorded.code = exit_code::ok;
+    return recorded;
+}
+
+void name_others(const std::vector<std::string>& files, std::string_view command, const std::string& folder) {
+    constexpr std::size_t most = 5;
+    if (files.empty()) return;
+    std::string text = fmt::format("{} of other processes, for `{} FILE`:\n", files.size(), command);
+    for (std::size_t index = 0; index < std::min(files.size(), most); ++index)
+        text += fmt::format("  {}\n", files[index]);
+    if (files.size() > most) text += fmt::format("  … and {} more in {}\n", files.size() - most, folder);
+    std::fputs(text.c_str(), stderr);
+}
+
+}

@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "cli/subcommands/pins.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+
+#include "cli/arguments/whole_number.hpp"
+#include "cli/command_line.hpp"
+#include "cli/programs/child_program.hpp"
+#include "cli/programs/profiled_program.hpp"
+#include "cli/terminal.hpp"
+#include "observe/pins/pinned_memory.hpp"
+#include "observe/pins/report/pins_html.hpp"
+#include "observe/pins/report/pins_json.hpp"
+#include "observe/pins/report/pins_text.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+constexpr std::int64_t max_shown = 1'000'000;
+const std::string usual_sample = "16K";
+constexpr std::int64_t max_process = 4'194'304;
+
+}
+
+pins_command::pins_command(CLI::App& app)
+    : command_(app.add_subcommand("pins", "Shows where a program's resident memory goes, and who keeps it")) {
+    command_->add_flag("--exact", is_exact_, "Records every block, so that nothing is an estimate; slow");
+    command_
+        ->add_option("--sample", sample_,
+                     "Allocated bytes between two that are recorded, on average, with suffix K, M or G; 16K if it is "
+                     "not given: a few small blocks can hold much")
+        ->type_name("BYTES");
+    command_
+        ->add_option("--out", out_,
+                     "Folder for the page and the profiles themselves; tenure-pins-PROCESS if it is not given")
+        ->type_name("DIR");
+    command_->add_option("--every", every_, "Also saves a profile at intervals: 500ms, 60s, 5m, 1h")->type_name("TIME");
+    command_->add_option("--stacks", stacks_, "Number of call stacks shown")
+        ->transform(whole_number(0, max_shown))
+        ->type_name("N")
+        ->capture_default_str();
+    command_->add_option("--frames", frames_, "Number of functions shown for each")
+        ->transform(whole_number(0, max_shown))
+        ->type_name("N")
+        ->capture_default_str();
+    command_->add_option("--html", html_, "Writes a page with a map of the heap; - means standard output")
+        ->type_name("FILE");
+    command_->add_option("--json", json_, "Writes all data as JSON; - means standard output")->type_name("FILE");
+    command_
+        ->add_option("--attach", process_,
+                     "Examines a process that runs under the drop-in already. It is recorded for the time of --for: "
+                     "what older blocks hold is shown, but not whose they are. Only those who may debug the process "
+                     "can do that")
+        ->transform(whole_number(1, max_process))
+        ->type_name("PID");
+    command_->add_option("--for", during_, "How long --attach records: 500ms, 30s, 5m")
+        ->type_name("TIME")
+        ->capture_default_str();
+    command_->add_option("program", words_, "Profile that was saved with pages; or, after --, program and arguments")
+        ->type_name("FILE or -- PROGRAM");
+    command_->footer(
+        "\n"
+        "Examples:\n"
+        "  tenure pins -- ./server --port 80               the table when it has ended; a page with the map of the "
+        "heap\n"
+        "  tenure pins --every 60s --out DIR -- ./server   a file each minute: tenure pins DIR/FILE shows it\n"
+        "  tenure pins --attach 1234 --for 60s             a server that runs under the drop-in\n"
+        "  tenure pins server.1234.0001.heapprofile        shows a file that was saved with TENURE_PROFILE_PAGES=1,\n"
+        "                                                  tn_profile_save_with_pages, HeapProfile.Save(…, true)\n\n"
+        "At the end of a program nearly everything is freed: --every, --attach or a signal (TENURE_PROFILE_SIGNAL) "
+        "show it at work.\n\n"
+        "Exit codes: the program's own, or 128 plus the signal's number when a signal ended it; 2 invalid command "
+        "line, a file that is no profile or has no pages, or the library was not found; 3 a file could not be written; "
+        "70 the command itself failed; 126 the program cannot be examined; 127 the program was not found.");
+}
+
+std::string pins_command::mistake_in_options() const {
+    const bool is_run = !words_.empty() && !words_.front().ends_with(profile_suffix);
+    if (process_ != 0 && !words_.empty()) return "--attach examines a process that runs: leave out programs and files";
+    if (process_ == 0 && command_->count("--for") > 0) return "--for is the time of --attach PID";
+    if (!duration_ms(during_).has_value())
+        return fmt::format("--for {} is not valid: a time up to a day, as in 500ms, 30s, 5m", during_);
+    if (words_.empty() && process_ == 0)
+        return "nothing was given to show: tenure pins -- PROGRAM ..., or tenure pins FILE.heapprofile";
+    for (const char* const of_a_run : {"--sample", "--every", "--out", "--exact"}) {
+        if (!is_run && command_->count(of_a_run) > 0)
+            return fmt::format("{} applies to a run: tenure pins {} … -- PROGRAM", of_a_run, of_a_run);
+    }
+    if (is_exact_ && !sample_.empty()) return "--exact and --sample contradict each other";
+    if (words_.size() > 1 && !is_run) return "one file at a time: each has its own page";
+    return mistake_in(profile_request{sample_, every_, {}});
+}
+
+int pins_command::run() const {
+    if (const std::string mistake = mistake_in_options(); !mistake.empty()) {
+        say(mistake);
+        return exit_code::bad_usage;
+    }
+    for (const std::string* const each : {&html_, &json_}) {
+        if (const std::string reason = why_not_writable(*each); !reason.empty()) {
+            say(reason);
+            return exit_code::not_written;
+        }
+    }
+    if (process_ != 0) {
+        const std::chrono::milliseconds during(duration_ms(during_).value_or(0));
+        const recorded_profiles recorded = record_process(process_, during, true);
+        return recorded.shown.empty() ? recorded.code : show(recorded.shown, {});
+    }
+    return words_.front().ends_with(profile_suffix) ? show(words_.front(), {}) : run_and_show();
+}
+
+int pins_command::run_and_show() const {
+    const std::string folder = out_.empty() ? fmt::format("tenure-pins-{}", ::getpid()) : out_;
+    const recorded_profiles recorded = record_program(words_, {is_exact_         ? "1"
+                                                               : sample_.empty() ? usual_sample
+                                                                                 : sample_,
+                                                               every_, folder, true});
+    if (recorded.shown.empty()) return recorded.code;
+    const int shown_code = show(recorded.shown, folder);
+    name_others(recorded.others, "tenure pins", folder);
+    return recorded.code != 0 ? recorded.code : shown_code;
+}
+
+/// Shows one file and writes what was asked for, and the page into `folder` if there is one.
+int pins_command::show(const std::string& file, const std::string& folder) const {
+    const saved_profile saved = load_profile(file);
+    if (!saved.ok()) {
+        say(saved.error);
+        return exit_code::bad_usage;
+    }
+    if (!saved.has_pages()) {
+        say(fmt::format("{} says nothing about pages: save it with TENURE_PROFILE_PAGES=1, "
+                        "tn_profile_save_with_pages or HeapProfile.Save(path, true)",
+                        file));
+        return exit_code::bad_usage;
+    }
+    symbols names;
+    const named_profile profile = name_profile(saved, names);
+    const pinned_memory pinned = find_pinned(saved, profile);
+    const pins_choice choice{stacks_, frames_, output_style().width};
+    const std::string text = to_text(profile, pinned, choice);
+    const bool is_run = !folder.empty();
+    bool is_written = true;
+    // The program's own output stays as it is.
+    if (is_run) {
+        std::fputs(("\n" + text).c_str(), stderr);
+    } else if (html_ != "-" && json_ != "-") {
+        is_written = print(text);
+    }
+    is_written = write_to(html_, to_html(saved, profile, pinned)) && is_written;
+    is_written = write_to(json_, to_json(profile, pinned)) && is_written;
+    if (is_run) {
+        is_written = write_to(folder + "/pins.html", to_html(saved, profile, pinned)) && is_written;
+        std::fputs(fmt::format("page with the map of the heap: {}/pins.html\nprofile: {}\n", folder, file).c_str(),
+                   stderr);
+    }
+    return is_written ? exit_code::ok : exit_code::not_written;
+}
+
+}

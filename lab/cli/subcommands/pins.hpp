@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// `tenure pins`: shows where the resident memory of a program goes, and which call stacks keep it from going back.
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+namespace tenure::lab {
+
+class pins_command {
+public:
+    explicit pins_command(CLI::App& app);
+    [[nodiscard]] bool chosen() const { return command_->parsed(); }
+
+    /// Returns   the program's exit status, or one of ours.
+    [[nodiscard]] int run() const;
+
+private:
+    [[nodiscard]] std::string mistake_in_options() const;
+    [[nodiscard]] int run_and_show() const;
+    [[nodiscard]] int show(const std::string& file, const std::string& folder) const;
+
+    CLI::App* command_;
+    std::string sample_, out_, every_, html_, json_;
+    bool is_exact_ = false;
+    int process_ = 0;
+    std::string during_ = "10s";
+    std::size_t stacks_ = 10, frames_ = 6;
+    std::vector<std::string> words_;
+};
+
+}

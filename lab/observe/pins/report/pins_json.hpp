@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Where resident memory goes, and who keeps it, as JSON for scripts.
+
+#include <string>
+
+#include "observe/pins/pinned_memory.hpp"
+#include "observe/profile/named_profile.hpp"
+
+namespace tenure::lab {
+
+[[nodiscard]] std::string to_json(const named_profile& profile, const pinned_memory& pinned);
+
+}

@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "observe/pins/report/pins_text.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "observe/profile/report/profile_text.hpp"
+#include "report/letters.hpp"
+#include "report/numbers.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+[[nodiscard]] std::string share_of(double part, double whole) {
+    return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : std::string{"–"};
+}
+
+[[nodiscard]] std::string parts_text(const named_profile& profile, const pinned_memory& pinned) {
+    constexpr std::size_t most_others = 6;
+    constexpr double notable = 0.01;
+    const auto whole = static_cast<double>(pinned.parts.resident);
+    std::string text =
+        fmt::format("memory of {} [{}]: {} resident\n", profile.program, profile.header.process, size_text(whole));
+    for (const memory_part& each : shown_parts(pinned.parts)) {
+        const auto bytes = static_cast<double>(each.bytes);
+        text += fmt::format("  {:>8}  {:>7}  {}: {}\n", size_text(bytes), share_of(bytes, whole), each.name, each.note);
+    }
+    std::size_t shown = 0;
+    for (const other_memory& each : pinned.others) {
+        const auto bytes = static_cast<double>(each.resident_bytes);
+        if (shown == most_others || bytes < notable * whole) break;
+        ++shown;
+        text += fmt::format("            {:>8}  of that: {}\n", size_text(bytes), elided(each.name, 60));
+    }
+    if (pinned.parts.unexplained != 0) {
+        text += fmt::format("  {:>8}  changed while the file was written\n",
+                            size_text(static_cast<double>(pinned.parts.unexplained)));
+    }
+    if (pinned.rounding.samples != 0)
+        text += fmt::format("blocks in use are larger than was asked for by {}\n", estimate_text(pinned.rounding));
+    return text;
+}
+
+}
+
+std::vector<memory_part> shown_parts(const memory_parts& parts) {
+    std::vector<memory_part> all{
+        {"live_bytes", "blocks in use", "with their rounding", parts.live},
+        {"held_bytes", "held by blocks in use", "free, in pages that these blocks keep from going back", parts.held},
+        {"cached_bytes", "cached", "free blocks that threads keep", parts.cached},
+        {"waiting_bytes", "free", "pages without a block in use; they go back after the purge delay", parts.waiting},
+        {"slack_bytes", "room behind huge blocks", "touched by an earlier, larger use", parts.slack},
+        {"record_bytes", "records", "the heap's own", parts.records},
+        {"other_bytes", "not the heap's", "code, stacks, other allocators", parts.others},
+    };
+    std::erase_if(all, [](const memory_part& each) { return each.bytes == 0; });
+    return all;
+}
+
+std::string sentence_of(const pinning_stack& stack, bool is_exact) {
+    const double blocks = std::max(std::round(stack.live.blocks), 1.0);
+    const bool is_one = blocks == 1;
+    return fmt::format("{} {} ({}) {} {} of pages; freed, {} give{} back {}{}", short_text(blocks),
+                       is_one ? "block" : "blocks", size_text(stack.live.bytes), is_one ? "holds" : "hold",
+                       estimate_text(stack.held), is_one ? "it" : "they", is_one ? "s" : "",
+                       is_exact ? "" : "at least ", estimate_text(stack.alone));
+}
+
+std::string advice_for(const pinning_stack& stack, const memory_parts& parts) {
+    constexpr double notable = 0.05; // of the resident memory
+    const double saved = stack.alone.bytes - stack.live.bytes;
+    if (saved < notable * static_cast<double>(parts.resident) || saved < stack.live.bytes) return {};
+    return fmt::format("in pages of their own (an owner tag, a pool) they would take {} and not {}: saves {}",
+                       size_text(stack.live.bytes), size_text(stack.alone.bytes), size_text(saved));
+}
+
+std::string to_text(const named_profile& profile, const pinned_memory& pinned, const pins_choice& choice) {
+    std::string text = parts_text(profile, pinned);
+    const auto whole = static_cast<double>(pinned.parts.held);
+    text += fmt::format("\n  #  of the {} held, by call stack\n", size_text(whole));
+    std::size_t shown_stacks = 0;
+    double rest = whole;
+    for (const pinning_stack& each : pinned.stacks) {
+        rest -= each.held.bytes;
+        if (shown_stacks == choice.stacks) continue;
+        ++shown_stacks;
+        const profile_stack& stack = profile.stacks[each.stack];
+        text += fmt::format("{:>3}  {}  {}{}; half older than {}\n", shown_stacks, share_of(each.held.bytes, whole),
+                            sentence_of(each, pinned.is_exact),
+                            stack.tag.empty() ? std::string{} : fmt::format("  [{}]", stack.tag),
+                            age_text(stack.median_age_ms));
+        if (const std::string advice = advice_for(each, pinned.parts); !advice.empty())
+            text += fmt::format("     {}\n", advice);
+        text += frames_text(stack, choice.frames, choice.width);
+    }
+    if (pinned.stacks.empty()) text += "     no block in use was sampled\n";
+    if (shown_stacks < pinned.stacks.size())
+        text += fmt::format("     … and {} more stacks\n", pinned.stacks.size() - shown_stacks);
+    text += fmt::format("     the rest, {}: cached blocks, blocks of before the profile, and the error of sampling\n",
+                        size_text(rest));
+    text += pinned.is_exact ? "\nEvery block was recorded.\n"
+                            : "\n± is what 95 of 100 estimates are off by at most, by the chance of sampling.\n";
+    return text;
+}
+
+}

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// What each OS page of a heap that is in memory is used for: for the file of a profile.
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <tenure/base/config.hpp>
+#include <tenure/base/profile_format.hpp>
+#include <tenure/heap/detail/small/heap_segment.hpp>
+#include <tenure/heap/detail/small/heap_shard.hpp>
+
+namespace tenure::inline TENURE_ABI::detail {
+
+/// Joins pages with the same figures to runs and passes these on in batches. It is large: give it static memory.
+///
+/// Threads   one at a time.
+class page_map {
+public:
+    using receiver = void (*)(void* context, std::span<const profile_format::page_run> runs) noexcept;
+
+    page_map(receiver receive, void* context) noexcept : receive_(receive), context_(context) {}
+    ~page_map() { flush(); }
+    page_map(const page_map&) = delete;
+    page_map& operator=(const page_map&) = delete;
+
+    /// Adds the part of a range that is in memory. Requires  the same figures hold for all its OS pages.
+    void add(const void* range, std::size_t bytes, profile_format::page_use use) noexcept;
+
+private:
+    friend heap_pages; // fills `segment` and `page`
+    void add_run(const profile_format::page_run& run) noexcept;
+    void flush() noexcept;
+
+    static constexpr std::size_t units_per_page = slices_of_page(small_class_count - 1) * units_per_slice;
+    /// Figures of the OS pages of one page of small blocks.
+    struct unit_figures {
+        std::uint16_t live_bytes, blocks;
+    };
+
+    /// What is known of a segment as of one moment.
+    struct {
+        bit_word free_slices[slice_words];
+        std::uint16_t first_slice[max_slices];
+    } segment;
+    struct {
+        page_in_use blocks;
+        unit_figures units[units_per_page];
+        void count(std::uintptr_t slice_begin) noexcept;
+    } page;
+
+    receiver receive_;
+    void* context_;
+    std::size_t count_ = 0;
+    profile_format::page_run runs_[256];
+};
+
+}

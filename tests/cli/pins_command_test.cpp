@@ -1,0 +1,130 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// `tenure pins` as its user runs it, and its numbers against what the program measures when it frees the blocks.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "support/own_path.hpp"
+#include "support/run_command.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void expect_words(const std::string& text, std::initializer_list<std::string> words) {
+    for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << "\nnot in\n" << text;
+}
+
+class pins_command : public testing::Test {
+protected:
+    void SetUp() override {
+        if (!fs::exists(command_path())) GTEST_SKIP() << command_path() << " was not built";
+        if (!fs::exists(fs::path(command_path()).parent_path() / "libtenure_malloc.so"))
+            GTEST_SKIP() << "this tree has no drop-in";
+        std::string name = testing::TempDir() + "tenure-pins-XXXXXX";
+        folder_ = ::mkdtemp(name.data());
+    }
+    void TearDown() override { fs::remove_all(folder_); }
+
+    command_outcome examined(const std::string& words, const std::string& program = program_path()) const {
+        return run_command("pins " + words + " -- " + program, folder_.string());
+    }
+    nlohmann::json json_of(const std::string& words) const {
+        const auto found = examined(words + " --json all.json");
+        EXPECT_EQ(found.code, 4) << "the program's own\n" << found.err;
+        return nlohmann::json::parse(text_of_file(folder_ / "all.json"));
+    }
+    static std::string program_path() {
+        return (fs::read_symlink("/proc/self/exe").parent_path() / "pinned_program").string();
+    }
+
+    fs::path folder_;
+};
+
+/// The first stack with this function.
+nlohmann::json stack_of(const nlohmann::json& read, const std::string& function) {
+    for (const auto& stack : read["stacks"]) {
+        for (const auto& frame : stack["frames"])
+            if (frame["function"].get<std::string>().find(function) != std::string::npos) return stack;
+    }
+    ADD_FAILURE() << function << " not in " << read.dump(2);
+    return {};
+}
+
+TEST_F(pins_command, names_who_keeps_memory_from_going_back) {
+    const auto found = examined("--out here --sample 16K");
+    EXPECT_EQ(found.code, 4) << found.err;
+    expect_words(found.err, {"memory of pinned_program [", " resident\n", "held by blocks in use", "open_session",
+                             "in pages of their own", "here/pins.html"});
+    EXPECT_LT(found.err.find("open_session"), found.err.find("load_table")) << "it holds most\n" << found.err;
+    expect_words(text_of_file(folder_ / "here/pins.html"),
+                 {"<svg", "class=\"t0\"", "open_session", "Content-Security-Policy"});
+}
+
+TEST_F(pins_command, the_parts_add_up_to_the_resident_memory) {
+    const nlohmann::json read = json_of("--out here");
+    double sum = read["unexplained_bytes"].get<double>();
+    for (const auto& [name, bytes] : read["parts"].items()) sum += bytes.get<double>();
+    EXPECT_EQ(sum, read["resident_bytes"].get<double>());
+    EXPECT_LT(std::abs(read["unexplained_bytes"].get<double>()), 0.01 * read["resident_bytes"].get<double>());
+    double others = 0;
+    for (const auto& each : read["others"]) others += each["resident_bytes"].get<double>();
+    EXPECT_EQ(others, read["parts"]["other_bytes"].get<double>());
+}
+
+TEST_F(pins_command, what_it_says_is_what_freeing_the_blocks_gives_back) {
+    const auto measured = run_command("run -- '" + program_path() + "' measure", folder_.string());
+    const double given_back = std::atof(measured.out.c_str());
+    ASSERT_GT(given_back, 10e6) << measured.out << measured.err;
+    const nlohmann::json sessions = stack_of(json_of("--exact --out exact"), "open_session");
+    EXPECT_NEAR(sessions["live"]["blocks"].get<double>(), 10'000, 0.5);
+    EXPECT_NEAR(sessions["given_back_when_freed"]["bytes"].get<double>(), given_back, 0.1 * given_back);
+    // Six standard errors: one run in 10^9 fails by chance.
+    const nlohmann::json sampled = stack_of(json_of("--sample 8K --out sampled"), "open_session");
+    for (const char* const what : {"held", "given_back_when_freed"}) {
+        EXPECT_NEAR(sampled[what]["bytes"].get<double>(), sessions[what]["bytes"].get<double>(),
+                    6 / 1.96 * sampled[what]["error_bytes"].get<double>())
+            << what;
+        EXPECT_GT(sampled[what]["error_bytes"].get<double>(), 0) << what;
+    }
+}
+
+TEST_F(pins_command, shows_a_saved_file_and_refuses_others) {
+    const auto refused = [&](const std::string& words, int code, std::initializer_list<std::string> said) {
+        const auto found = run_command("pins " + words, folder_.string());
+        EXPECT_EQ(found.code, code) << words;
+        expect_words(found.err, said);
+    };
+    refused("", 2, {"nothing was given to show"});
+    refused("--every 5 -- true", 2, {"--every 5 is not valid"});
+    refused("--exact --sample 4K -- true", 2, {"contradict"});
+    refused("--exact x.heapprofile", 2, {"--exact applies to a run"});
+    refused("--attach 1 -- true", 2, {"--attach"});
+    refused("--for 5s -- true", 2, {"--attach PID"});
+    refused("no.heapprofile", 2, {"no.heapprofile"});
+    refused("a.heapprofile b.heapprofile", 2, {"one file at a time"});
+    refused("--html no-folder/x -- true", 3, {"no-folder"});
+    ASSERT_EQ(examined("--out with").code, 4);
+    ASSERT_EQ(run_command("profile --out without -- " + program_path(), folder_.string()).code, 4);
+    for (const char* const folder : {"with", "without"}) {
+        for (const auto& each : fs::directory_iterator(folder_ / folder)) {
+            if (each.path().extension() != ".heapprofile") continue;
+            const auto found = run_command("pins '" + each.path().string() + "'");
+            const bool has_pages = std::string{folder} == "with";
+            EXPECT_EQ(found.code, has_pages ? 0 : 2) << found.err;
+            expect_words(has_pages ? found.out : found.err, {has_pages ? "open_session" : "TENURE_PROFILE_PAGES=1"});
+        }
+    }
+}
+
+}

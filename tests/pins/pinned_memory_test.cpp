@@ -1,0 +1,221 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "observe/pins/pinned_memory.hpp"
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include "observe/pins/report/pins_html.hpp"
+#include "observe/pins/report/pins_json.hpp"
+#include "observe/pins/report/pins_text.hpp"
+#include "profile/sample_profile.hpp"
+#include "support/random.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+namespace format = profile_format;
+using format::page_use;
+
+constexpr std::uint64_t heap_begin = 0x10'0000, page = format::page_bytes;
+
+/// A profile of two stacks, A and B, with what the pages are used for.
+struct file {
+    std::vector<format::live_sample> live;
+    std::vector<format::page_run> pages;
+    std::vector<format::cached_blocks> cached;
+    std::string memory = "00100000-00900000 rw-p 00000000 00:00 0\nRss:      128 kB\n";
+    std::uint64_t mean_bytes = 1;
+
+    void block(std::uint64_t address, std::uint64_t bytes, std::uint32_t site) {
+        live.push_back({address, bytes, bytes, 60'000, 1, site, 0});
+    }
+    [[nodiscard]] saved_profile read() const {
+        sample::profile_bytes bytes;
+        std::vector<format::site> sites(2);
+        for (std::uint32_t index = 0; index < 2; ++index) {
+            sites[index].first_frame = index;
+            sites[index].frame_count = 1;
+        }
+        bytes.entries(format::section::sites, sites);
+        bytes.entries(format::section::frames, std::vector<std::uint64_t>{0x1010, 0x2020});
+        bytes.entries(format::section::live, live);
+        // In two sections, as a process writes them.
+        const std::size_t half = pages.size() / 2;
+        bytes.entries(format::section::pages, std::vector(pages.begin() + std::ptrdiff_t(half), pages.end()));
+        bytes.entries(format::section::pages, std::vector(pages.begin(), pages.begin() + std::ptrdiff_t(half)));
+        bytes.entries(format::section::cached, cached);
+        bytes.words(format::section::memory, memory);
+        saved_profile read = read_profile(bytes.finished());
+        read.header.mean_bytes = mean_bytes;
+        return read;
+    }
+    [[nodiscard]] pinned_memory pinned() const {
+        const saved_profile saved = read();
+        EXPECT_TRUE(saved.ok()) << saved.error;
+        symbols names;
+        return find_pinned(saved, name_profile(saved, names));
+    }
+};
+
+format::page_run run(std::uint64_t first, std::uint32_t pages, page_use use, std::uint16_t live = 0,
+                     std::uint16_t blocks = 0) {
+    return {heap_begin + first * page, pages, use, live, blocks, use == page_use::small ? 400u : 0u};
+}
+
+TEST(pinned_memory, every_resident_byte_is_in_one_part) {
+    file of;
+    of.pages = {run(0, 2, page_use::records), run(2, 3, page_use::small, 400, 1),   run(5, 4, page_use::small),
+                run(9, 1, page_use::free),    run(10, 5, page_use::large, page, 1), run(15, 1, page_use::slack)};
+    of.cached = {{400, 1}};
+    of.memory = "00100000-00108000 rw-p 00000000 00:00 0\nRss: 32 kB\nPss: 9 kB\n" // the first eight pages
+                "00108000-00900000 rw-p 00000000 00:00 0 \nRss: 40 kB\n"
+                "7f0000000000-7f0000001000 r-xp 00000000 08:01 12   /lib/a.so\nRss:       4 kB\n"
+                "7f0000002000-7f0000003000 r--p 00000000 08:01 12   /lib/a.so\nRss:       8 kB\n";
+    const pinned_memory found = of.pinned();
+    const memory_parts& parts = found.parts;
+    EXPECT_EQ(parts.records, 2 * page);
+    EXPECT_EQ(parts.live, 3 * 400 - 400 + 5 * page);
+    EXPECT_EQ(parts.cached, 400u);
+    EXPECT_EQ(parts.held, 3 * (page - 400));
+    EXPECT_EQ(parts.waiting, 5 * page);
+    EXPECT_EQ(parts.slack, page);
+    EXPECT_EQ(parts.resident, 84 * 1024u);
+    ASSERT_EQ(found.others.size(), 2u);
+    EXPECT_EQ(found.others[0].name, "/lib/a.so");
+    EXPECT_EQ(found.others[0].resident_bytes, 12 * 1024u);
+    EXPECT_EQ(found.others[1].resident_bytes, 8 * 1024u)
+        << "the second mapping has ten pages, eight of them the heap's";
+    EXPECT_EQ(parts.others, 20 * 1024u);
+    EXPECT_EQ(parts.unexplained, 0);
+}
+
+TEST(pinned_memory, free_bytes_of_a_page_are_shared_by_the_size_of_its_blocks) {
+    file of;
+    // A page with 1000 bytes of A and 400 of B, one with a block of B, and a block of A across two pages.
+    of.pages = {run(0, 1, page_use::small, 1400, 2), run(1, 1, page_use::small, 400, 1),
+                run(2, 2, page_use::small, 300, 1)};
+    of.block(heap_begin + 16, 1000, 0);
+    of.block(heap_begin + 2048, 400, 1);
+    of.block(heap_begin + page, 400, 1);
+    of.block(heap_begin + 3 * page - 300, 600, 0);
+    const pinned_memory found = of.pinned();
+    ASSERT_EQ(found.stacks.size(), 2u);
+    const double shared = page - 1400;
+    const double of_a = shared * 1000 / 1400 + 2 * (page - 300.0), of_b = shared * 400 / 1400 + (page - 400.0);
+    EXPECT_NEAR(found.stacks[0].held.bytes, of_a, 0.01) << "the stack that holds most comes first";
+    EXPECT_NEAR(found.stacks[1].held.bytes, of_b, 0.01);
+    EXPECT_NEAR(found.held.bytes, double(found.parts.held), 0.01);
+    EXPECT_EQ(found.stacks[0].alone.bytes, 2 * page) << "the first page stays for B's block";
+    EXPECT_EQ(found.stacks[1].alone.bytes, page);
+    EXPECT_TRUE(found.is_exact);
+}
+
+TEST(pinned_memory, a_page_with_several_blocks_of_one_stack_goes_back_when_all_are_freed) {
+    file of;
+    of.pages = {run(0, 1, page_use::small, 1200, 3), run(1, 1, page_use::small, 800, 2)};
+    for (const std::uint64_t at : {0u, 1000u, 2000u}) of.block(heap_begin + at, 400, 0);
+    of.block(heap_begin + page, 400, 0); // the other block of this page is in a cache, or older than the profile
+    const pinned_memory found = of.pinned();
+    ASSERT_EQ(found.stacks.size(), 1u);
+    EXPECT_EQ(found.stacks[0].alone.bytes, page);
+    EXPECT_NEAR(found.stacks[0].held.bytes, page - 1200.0 + (page - 800.0) / 2, 0.01);
+}
+
+TEST(pinned_memory, a_large_block_gives_back_what_of_it_is_in_memory) {
+    file of;
+    of.pages = {run(0, 3, page_use::large, page, 1), run(10, 2, page_use::large, page, 1)};
+    of.block(heap_begin, 20 * page, 1);
+    const pinned_memory found = of.pinned();
+    ASSERT_EQ(found.stacks.size(), 1u);
+    EXPECT_EQ(found.stacks[0].alone.bytes, 5 * page);
+    EXPECT_EQ(found.stacks[0].held.bytes, 0);
+}
+
+// Over many samples, the mean of the estimates is the exact value, and they scatter as their errors say.
+TEST(pinned_memory, estimates_are_unbiased_and_their_errors_are_right) {
+    file exact;
+    support::random numbers(5);
+    for (std::uint64_t each = 0; each < 400; ++each) {
+        const std::uint64_t blocks = 1 + numbers.below(3);
+        exact.pages.push_back(run(each, 1, page_use::small, std::uint16_t(400 * blocks), std::uint16_t(blocks)));
+        for (std::uint64_t block = 0; block < blocks; ++block)
+            exact.block(heap_begin + each * page + block * 1000, 400, std::uint32_t(numbers.below(2)));
+    }
+    const auto held_by = [](const pinned_memory& found, std::size_t stack) {
+        for (const pinning_stack& each : found.stacks)
+            if (each.stack == stack) return each.held;
+        return format::estimate{};
+    };
+    const double truth = held_by(exact.pinned(), 0).bytes;
+    constexpr int rounds = 300;
+    double sum = 0, squares = 0, variances = 0;
+    for (int round = 0; round < rounds; ++round) {
+        file sampled = exact;
+        sampled.mean_bytes = 4000;
+        std::erase_if(sampled.live, [&](const format::live_sample& each) {
+            return double(numbers.below(1'000'000)) / 1e6 >= chance_of(each.block_bytes, sampled.mean_bytes);
+        });
+        const format::estimate found = held_by(sampled.pinned(), 0);
+        sum += found.bytes;
+        squares += (found.bytes - truth) * (found.bytes - truth);
+        variances += found.variance;
+    }
+    const double error = std::sqrt(variances / rounds);
+    EXPECT_NEAR(sum / rounds, truth, 5 * error / std::sqrt(rounds));
+    EXPECT_NEAR(std::sqrt(squares / rounds) / error, 1, 0.25);
+}
+
+TEST(pinned_memory, pages_that_cannot_be_are_refused) {
+    const auto error_with = [](std::vector<format::page_run> pages) {
+        file of;
+        of.pages = std::move(pages);
+        return of.read().error;
+    };
+    EXPECT_EQ(error_with({run(0, 2, page_use::free), run(2, 1, page_use::free)}), "");
+    EXPECT_NE(error_with({run(0, 2, page_use::free), run(1, 1, page_use::free)}), "") << "they overlap";
+    EXPECT_NE(error_with({run(0, 0, page_use::free)}), "");
+    EXPECT_NE(error_with({run(0, 1, page_use::small, 4097, 1)}), "");
+    EXPECT_NE(error_with({run(0, 1, page_use::small, 40, 0)}), "");
+    EXPECT_NE(error_with({run(0, 1, page_use{9})}), "");
+    EXPECT_NE(error_with({{UINT64_MAX - page + 1, 2, page_use::free, 0, 0, 0}}), "");
+    EXPECT_NE(error_with({{heap_begin + 1, 1, page_use::free, 0, 0, 0}}), "");
+}
+
+TEST(pinned_memory, a_block_without_an_end_takes_no_time) {
+    file of;
+    of.pages = {run(0, UINT32_MAX, page_use::small, 400, 1)};
+    of.block(heap_begin, UINT64_MAX - heap_begin, 0);
+    of.block(heap_begin, UINT64_MAX, 0);
+    EXPECT_EQ(of.pinned().stacks.size(), 1u);
+    of.pages[0].use = page_use::large;
+    of.pages[0].live_bytes = page;
+    EXPECT_EQ(of.pinned().stacks.size(), 1u);
+}
+
+TEST(pinned_memory, outputs_name_the_stack_and_load_nothing) {
+    file of;
+    of.pages = {run(0, 30, page_use::small, 400, 1)};
+    for (std::uint64_t each = 0; each < 30; ++each) of.block(heap_begin + each * page, 400, 0);
+    const saved_profile saved = of.read();
+    symbols names;
+    const named_profile named = name_profile(saved, names);
+    const pinned_memory found = find_pinned(saved, named);
+    const std::string text = to_text(named, found, {}), html = to_html(saved, named, found);
+    EXPECT_NE(text.find("30 blocks (11.7 KiB) hold 108 KiB of pages; freed, they give back 120 KiB"), std::string::npos)
+        << text;
+    EXPECT_NE(text.find("in pages of their own"), std::string::npos) << text;
+    EXPECT_NE(html.find("default-src 'none'"), std::string::npos);
+    EXPECT_NE(html.find("class=\"t0\" d=\"M"), std::string::npos) << "the map has the stack's colour";
+    EXPECT_EQ(html.find("<script"), std::string::npos);
+    EXPECT_NE(to_json(named, found).find("\"given_back_when_freed\""), std::string::npos);
+}
+
+}
+
+}
