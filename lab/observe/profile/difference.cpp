@@ -37,12 +37,8 @@ std::vector<stack_change> difference_of(const named_profile& before, const named
 
 std::string difference_text(const named_profile& before, const named_profile& after, profile_value value,
                             std::size_t stacks, std::size_t frames) {
-    profile_format::estimate sum_before{}, sum_after{};
+    const profile_format::estimate &sum_before = total_of(before, value), &sum_after = total_of(after, value);
     const std::vector<stack_change> changes = difference_of(before, after, value);
-    for (const stack_change& each : changes) {
-        add(sum_before, each.before);
-        add(sum_after, each.after);
-    }
     const auto signed_text = [](double bytes) { return (bytes < 0 ? "" : "+") + size_text(bytes); };
     std::string text = fmt::format("bytes {}: {} before, {} after, {}\n", word_of(value), estimate_text(sum_before),
                                    estimate_text(sum_after), signed_text(sum_after.bytes - sum_before.bytes));

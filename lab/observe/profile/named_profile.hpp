@@ -47,6 +47,8 @@ struct named_profile {
     std::vector<profile_group> threads; ///< that allocated what is live, the most bytes first
     std::vector<profile_group> tags;    ///< likewise; empty when no block has a tag
     std::uint64_t heap_live_bytes = 0;  ///< what the heap itself counts: also blocks of before the profile
+    bool is_calibrated = false;         ///< all estimates of what is live are corrected by its counts: calibration.hpp
+    double unsampled_bytes = 0;         ///< the part of `live` that is in no stack, if calibrated
 };
 
 /// Names all frames. `names` may be used for several profiles.
@@ -54,6 +56,9 @@ struct named_profile {
 
 /// Which of a stack's estimates is asked for.
 using profile_value = profile_format::estimate profile_stack::*;
+
+/// The estimate for all stacks.
+[[nodiscard]] const profile_format::estimate& total_of(const named_profile& profile, profile_value value);
 
 /// What 95 of 100 estimates are off by at most: 1.96 standard errors.
 [[nodiscard]] double error_of(const profile_format::estimate& of);

@@ -199,6 +199,7 @@ saved_profile read_profile(std::string_view bytes) {
         case format::section::frames: is_read = read_entries(section, payload, read.frames); break;
         case format::section::live: is_read = read_entries(section, payload, read.live); break;
         case format::section::classes: is_read = read_entries(section, payload, read.classes); break;
+        case format::section::before: is_read = read_entries(section, payload, read.classes_before); break;
         case format::section::end: {
             std::uint64_t written = 0;
             is_read = payload.size() >= sizeof written;

@@ -30,7 +30,8 @@ struct saved_profile {
     std::vector<std::uint64_t> frames;
     std::vector<profile_format::live_sample> live;
     std::vector<profile_format::size_class> classes;
-    std::vector<profile_mapping> mappings; ///< by address
+    std::vector<profile_format::size_class> classes_before; ///< empty: not known
+    std::vector<profile_mapping> mappings;                  ///< by address
     std::map<std::uint32_t, std::string> tags;
     std::vector<std::string> arguments; ///< the command line
     std::string error;                  ///< empty when all else is valid; otherwise a sentence, without the file's name

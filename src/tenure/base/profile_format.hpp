@@ -47,6 +47,7 @@ enum class section : std::uint32_t {
     tags = 5,      ///< text: "NUMBER NAME\n" for each owner tag
     arguments = 7, ///< text: the command line, each argument ended by a zero
     classes = 8,   ///< size_class: what the heap itself counts
+    before = 11,   ///< size_class: the same at the begin of the profile
     end = 99,      ///< one std::uint64_t: the checksum of all bytes before this section's header. Nothing follows
 };
 
@@ -91,8 +92,12 @@ struct live_sample {
 };
 static_assert(sizeof(live_sample) == 48);
 
-/// What the heap counts for one size when the file is written, exact as far as no thread is at work meanwhile. Blocks
-/// of before the profile began are included.
+/// What the heap counts for one size when the file is written, or when the profile ended, exact as far as no thread is
+/// at work meanwhile. Blocks of before the profile began are included.
+///
+/// In `section::before`: the blocks that no sample stands for, those that were live or in the caches of threads when
+/// the profile began. The section is missing where the counts and the samples are not of the same blocks: in checked
+/// builds.
 struct size_class {
     std::uint64_t block_bytes; ///< zero: all blocks past the last class
     std::uint64_t live_blocks;

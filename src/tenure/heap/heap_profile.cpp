@@ -3,6 +3,7 @@
 
 #include <tenure/heap/heap_profile.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -41,27 +42,48 @@ constinit std::atomic<std::uint64_t> due_ms{UINT64_MAX};
 constinit std::atomic<std::uint32_t> file_number{0};
 constinit std::atomic<bool> is_automatic{false};
 
-/// What the heap counts. It takes the heap's locks, so it is asked before the records' lock is taken.
+// What the heap counts, when the profile began and at last. Under the lock of control. Counting takes the heap's locks,
+// so it is done before the records' lock is taken.
 using class_figures = std::array<format::size_class, detail::small_class_count + 1>;
-void count_classes(class_figures& to) noexcept {
+constinit class_figures classes_before{};
+constinit class_figures classes_now{};
+
+enum class cached_blocks : bool { left_out, included };
+void count_classes(class_figures& to, cached_blocks those_cached) noexcept {
     const detail::heap_core& core = detail::process_core();
     for (std::size_t index = 0; index < detail::small_class_count; ++index) {
         const detail::class_usage found = core.usage_of(index);
-        const std::uint64_t live = found.allocated - found.cached;
-        to[index] = {detail::class_bytes(index), live, live * detail::class_bytes(index)};
+        const std::uint64_t count =
+            those_cached == cached_blocks::included ? found.allocated : found.allocated - found.cached;
+        to[index] = {detail::class_bytes(index), count, count * detail::class_bytes(index)};
     }
     to.back() = {0, core.large().live_count() + core.huge().live_count(),
                  core.large().live_bytes() + core.huge().live_bytes()};
+    const auto count_guarded = [](void* context, void* block, std::size_t bytes) noexcept {
+        const std::uint64_t block_bytes = detail::process_core().profiled(block, bytes).bytes;
+        class_figures& figures = *static_cast<class_figures*>(context);
+        const auto is_its = [&](const format::size_class& each) { return each.block_bytes == block_bytes; };
+        format::size_class& its = *std::find_if(figures.begin(), figures.end() - 1, is_its); // or the last
+        ++its.live_blocks;
+        its.live_bytes += block_bytes;
+    };
+    const platform::lock_guard lock(core.sampled().mutex());
+    core.sampled().for_each(count_guarded, &to);
+}
+
+/// Requires  the lock of control, and a profile.
+[[nodiscard]] bool write_as(std::string_view path, format::occasion why) noexcept {
+    if (heap_profile::is_running()) count_classes(classes_now, cached_blocks::left_out);
+    detail::profile_moment moment{detail::sampling::mean_bytes(), started_ms.load(std::memory_order_relaxed), why,
+                                  classes_now, classes_before};
+    if constexpr (checks::caller) moment.classes_before = {}; // counts leave out blocks between guard pages
+    return detail::write_profile(records_of_profile, moment, path);
 }
 
 status save_as(std::string_view path, format::occasion why) noexcept {
-    static class_figures classes; // under the lock
     const platform::lock_guard lock(control_mutex);
     if (started_ms.load(std::memory_order_relaxed) == 0) return status::not_started;
-    count_classes(classes);
-    const detail::profile_moment moment{detail::sampling::mean_bytes(), started_ms.load(std::memory_order_relaxed),
-                                        why};
-    return detail::write_profile(records_of_profile, moment, classes, path) ? status::ok : status::file_error;
+    return write_as(path, why) ? status::ok : status::file_error;
 }
 
 }
@@ -81,12 +103,14 @@ status heap_profile::start(std::uint64_t mean_bytes) noexcept {
     started_ms.store(platform::unix_ms(), std::memory_order_relaxed);
     detail::is_profiling.store(true, std::memory_order_release);
     core.count_allocations(true);
+    count_classes(classes_before, cached_blocks::included); // last, so that it has all that was not counted
     return status::ok;
 }
 
 status heap_profile::stop() noexcept {
     const platform::lock_guard lock(control_mutex);
     if (!is_running()) return status::not_started;
+    count_classes(classes_now, cached_blocks::left_out);
     detail::process_core().count_allocations(false);
     detail::is_profiling.store(false, std::memory_order_release);
     return status::ok;

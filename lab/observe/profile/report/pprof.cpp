@@ -12,6 +12,10 @@
 #include <tuple>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "observe/profile/report/profile_text.hpp"
+
 namespace tenure::lab {
 
 namespace {
@@ -89,6 +93,9 @@ public:
         whole_.bytes(field::period_type, value_type("space", "bytes"));
         whole_.number(field::period, profile_.header.mean_bytes);
         whole_.number(field::comment, string(profile_.command));
+        whole_.number(field::comment,
+                      string(fmt::format("live: {}{}", estimate_text(profile_.live),
+                                         profile_.is_calibrated ? ", corrected by the heap's counts" : "")));
         whole_.number(field::default_sample_type, string("inuse_space"));
         for (const std::string& each : strings_) whole_.bytes(field::string_table, each);
         return whole_.text();

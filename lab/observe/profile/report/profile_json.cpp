@@ -62,6 +62,8 @@ std::string to_json(const named_profile& profile) {
                                {"peak_ms", profile.header.peak_ms},
                                {"lost_samples", profile.header.lost_samples},
                                {"heap_live_bytes", profile.heap_live_bytes},
+                               {"live_is_calibrated", profile.is_calibrated},
+                               {"live_unsampled_bytes", std::llround(profile.unsampled_bytes)},
                                {"live", json_of(profile.live)},
                                {"at_peak", json_of(profile.at_peak)},
                                {"allocated", json_of(profile.allocated)},

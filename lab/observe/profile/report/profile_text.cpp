@@ -57,8 +57,13 @@ namespace {
     text += fmt::format("allocated  {} in {} blocks ({} samples)\n", estimate_text(profile.allocated),
                         blocks_text(profile.allocated.blocks), profile.allocated.samples);
     if (profile.heap_live_bytes != 0) {
-        text += fmt::format("the heap itself counts {} live, with what was there before the profile\n",
-                            size_text(static_cast<double>(profile.heap_live_bytes)));
+        text += fmt::format("the heap itself counts {} live, with what was there before the profile{}\n",
+                            size_text(static_cast<double>(profile.heap_live_bytes)),
+                            profile.is_calibrated ? "; what is live is corrected by its counts" : "");
+    }
+    if (profile.unsampled_bytes >= 0.01 * profile.live.bytes && profile.unsampled_bytes >= 1024) {
+        text += fmt::format("{} of it are in blocks of sizes without a sample, so in no stack below\n",
+                            size_text(profile.unsampled_bytes));
     }
     if (header.lost_samples != 0) {
         text += fmt::format("{} had no memory for a record: the estimates are too low\n",

@@ -108,13 +108,17 @@ void write_records(section_writer& to, const profile_records& records) noexcept 
     records.for_each_live([&](const format::live_sample& each) { to.words(&each, sizeof each); });
 }
 
+void write_classes(section_writer& to, format::section kind, std::span<const format::size_class> classes) noexcept {
+    to.begin(kind, sizeof(format::size_class), classes.size());
+    to.words(classes.data(), classes.size_bytes());
+}
+
 /// Storage for a writer, which is used by one thread at a time.
 alignas(section_writer) char place_of_writer[sizeof(section_writer)];
 
 }
 
-bool write_profile(profile_records& records, const profile_moment& moment, std::span<const format::size_class> classes,
-                   std::string_view path) noexcept {
+bool write_profile(profile_records& records, const profile_moment& moment, std::string_view path) noexcept {
     auto* const to = ::new (place_of_writer) section_writer(path);
     {
         const platform::lock_guard lock(records.mutex());
@@ -132,8 +136,8 @@ bool write_profile(profile_records& records, const profile_moment& moment, std::
         to->words(&header, sizeof header);
         write_records(*to, records);
     }
-    to->begin(format::section::classes, sizeof(format::size_class), classes.size());
-    to->words(classes.data(), classes.size_bytes());
+    write_classes(*to, format::section::classes, moment.classes);
+    if (!moment.classes_before.empty()) write_classes(*to, format::section::before, moment.classes_before);
     write_file_as_text(*to, format::section::mappings, platform::mappings_file);
     write_file_as_text(*to, format::section::arguments, platform::arguments_file);
     write_tags(*to);
