@@ -4,12 +4,15 @@
 // Saved heap profiles: any bytes are either read, with every number inside its bounds, or refused with a reason.
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <string>
+#include <vector>
 
+#include "observe/profile/calibration.hpp"
 #include "observe/profile/saved_profile.hpp"
 #include "operations.hpp"
 
@@ -45,6 +48,12 @@ void read(const std::string& bytes) {
         fuzz::require(each.first_frame + each.frame_count <= found.frames.size(), "a stack is inside its section");
     for (const format::live_sample& each : found.live)
         fuzz::require(each.site < found.sites.size(), "a live block has a stack");
+    const tenure::lab::calibration exact(found);
+    if (exact.is_possible()) {
+        const format::estimate all = exact.by_group(std::vector<std::size_t>(found.live.size()), 1).front();
+        fuzz::require(std::isfinite(all.bytes) && std::isfinite(all.variance) && std::isfinite(exact.total().bytes),
+                      "an estimate is a number");
+    }
     static_cast<void>(found.program());
     static_cast<void>(found.mapping_of(bytes.size()));
 }

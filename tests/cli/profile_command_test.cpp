@@ -116,6 +116,14 @@ TEST_F(profile_command, shows_converts_and_compares_saved_files) {
     expect_words(difference.out, {"bytes live: ", "  1  +", "hold_sessions"});
     EXPECT_EQ(run_command("profile --pprof '" + (folder_ / "x.pb.gz").string() + "' " + one).code, 0);
     EXPECT_EQ(text_of_file(folder_ / "x.pb.gz").substr(0, 2), "\x1F\x8B");
+    const std::string packed =
+        "'" + (folder_ / "one/profile.pb.gz").string() + "' '" + (folder_ / "two/profile.pb.gz").string() + "'";
+    const auto of_pprof = run_command("profile --diff " + packed);
+    EXPECT_EQ(of_pprof.code, 0) << of_pprof.err;
+    expect_words(of_pprof.out, {"bytes live: ", "  1  +", "hold_sessions"});
+    EXPECT_EQ(run_command("profile --by allocated --diff " + one + " '" + (folder_ / "x.pb.gz").string() + "'").code,
+              0);
+    EXPECT_EQ(run_command("profile --at-peak --diff " + packed).code, 2) << "the format has none";
     EXPECT_EQ(run_command("profile --html '" + (folder_ / "no/x.html").string() + "' " + one).code, 3);
 }
 

@@ -130,7 +130,9 @@ profile_command::profile_command(CLI::App& app)
     command_->add_option("--folded", folded_, "Writes folded stacks with their bytes, for flame graphs")
         ->type_name("FILE");
     command_->add_option("--json", json_, "Writes all data as JSON; - means standard output")->type_name("FILE");
-    command_->add_option("--diff", difference_, "Compares two saved profiles: what the second has more")
+    command_
+        ->add_option("--diff", difference_,
+                     "Compares two saved profiles, or files of pprof's format (.pb.gz): what the second has more")
         ->expected(2)
         ->type_name("BEFORE AFTER");
     command_
@@ -154,7 +156,8 @@ profile_command::profile_command(CLI::App& app)
         "(TENURE_PROFILE=1,\n"
         "                                                     tn_profile_save, HeapProfile.Save)\n"
         "  tenure profile --pprof heap.pb.gz FILE             converts it for pprof\n"
-        "  tenure profile --diff before.heapprofile after.heapprofile\n\n"
+        "  tenure profile --diff before.heapprofile after.heapprofile\n"
+        "  tenure profile --diff before.pb.gz after.pb.gz     pprof's files, also of other programs\n\n"
         "Exit codes: the program's own, or 128 plus the signal's number when a signal ended it; 2 invalid command "
         "line, "
         "a file that is no profile, or the library was not found; 3 a file could not be written; 70 the command itself "
@@ -372,16 +375,20 @@ int profile_command::attach() const {
 }
 
 int profile_command::show_difference() const {
-    const saved_profile before = load_profile(difference_[0]), after = load_profile(difference_[1]);
-    for (const saved_profile* const each : {&before, &after}) {
-        if (each->ok()) continue;
-        say(each->error);
-        return exit_code::bad_usage;
-    }
+    const profile_value of = value(profile_format::occasion::asked);
     symbols names;
-    const named_profile named_before = name_profile(before, names), named_after = name_profile(after, names);
-    const std::string text =
-        difference_text(named_before, named_after, value(profile_format::occasion::asked), stacks_, frames_);
+    const compared_profile before = load_compared(difference_[0], names), after = load_compared(difference_[1], names);
+    for (const compared_profile* const each : {&before, &after}) {
+        if (!each->ok()) {
+            say(each->error);
+            return exit_code::bad_usage;
+        }
+        if (each->is_pprof && of == &profile_stack::at_peak) {
+            say("pprof's format has no peak: --by live or --by allocated compares these files");
+            return exit_code::bad_usage;
+        }
+    }
+    const std::string text = difference_text(before.profile, after.profile, of, stacks_, frames_);
     return print(text) ? exit_code::ok : exit_code::not_written;
 }
 

@@ -6,13 +6,39 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "observe/profile/pprof/pprof_file.hpp"
 #include "observe/profile/report/profile_text.hpp"
 #include "report/letters.hpp"
+#include "report/read_file.hpp"
 
 namespace tenure::lab {
+
+compared_profile load_compared(const std::string& path, symbols& names) {
+    compared_profile found;
+    file_text file = read_file(path, max_profile_bytes);
+    if (!file.ok()) {
+        found.error = fmt::format("{} {}", path, file.error);
+        return found;
+    }
+    found.is_pprof = is_gzipped(file.text);
+    if (found.is_pprof) {
+        pprof_profile read = read_pprof(file.text);
+        found.profile = std::move(read.profile);
+        if (!read.ok()) found.error = fmt::format("{}: {}", path, read.error);
+    } else {
+        const saved_profile saved = read_profile(file.text);
+        if (saved.ok()) {
+            found.profile = name_profile(saved, names);
+        } else {
+            found.error = fmt::format("{}: {}", path, saved.error);
+        }
+    }
+    return found;
+}
 
 double stack_change::error() const { return std::hypot(error_of(before), error_of(after)); }
 
@@ -57,6 +83,8 @@ std::string difference_text(const named_profile& before, const named_profile& af
     if (changes.empty()) text += "     nothing was sampled in either\n";
     if (count < changes.size()) text += fmt::format("     … and {} more stacks\n", changes.size() - count);
     text += "\n± is what 95 of 100 differences are off by at most, by the chance of sampling.\n";
+    if (before.header.mean_bytes == 0 || after.header.mean_bytes == 0)
+        text += "A file does not say how often it sampled: its part of ± is not known, and is left out.\n";
     return text;
 }
 

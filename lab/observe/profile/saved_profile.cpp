@@ -21,7 +21,6 @@ namespace {
 
 namespace format = profile_format;
 
-constexpr std::uint64_t max_file_bytes = std::uint64_t{4} << 30U;
 constexpr std::uint64_t max_frames_of_stack = 4096;
 
 /// The sections of a file, and how much of it has been read.
@@ -224,7 +223,7 @@ saved_profile read_profile(std::string_view bytes) {
 }
 
 saved_profile load_profile(const std::string& path) {
-    const file_text file = read_file(path, max_file_bytes);
+    const file_text file = read_file(path, max_profile_bytes);
     saved_profile read;
     if (!file.ok()) {
         read.error = fmt::format("{} {}", path, file.error);

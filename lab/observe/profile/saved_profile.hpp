@@ -16,6 +16,8 @@
 
 namespace tenure::lab {
 
+constexpr std::uint64_t max_profile_bytes = std::uint64_t{4} << 30U; ///< of a file; larger ones are refused
+
 /// A range of the process's addresses, with the file that is mapped there.
 struct profile_mapping {
     std::uint64_t begin = 0, end = 0;
