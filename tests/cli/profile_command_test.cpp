@@ -127,6 +127,27 @@ TEST_F(profile_command, shows_converts_and_compares_saved_files) {
     EXPECT_EQ(run_command("profile --html '" + (folder_ / "no/x.html").string() + "' " + one).code, 3);
 }
 
+TEST_F(profile_command, a_program_that_was_built_anew_gives_no_wrong_names) {
+    fs::copy_file(program_path(), folder_ / "program");
+    ASSERT_EQ(profiled("--out here --sample 16K --json all.json", "./program").code, 3);
+    const nlohmann::json read = nlohmann::json::parse(text_of_file(folder_ / "all.json"));
+    const auto has_id = [](const auto& mapping) { return mapping["build_id"].template get<std::string>().size() > 15; };
+    EXPECT_TRUE(std::any_of(read["mappings"].begin(), read["mappings"].end(), has_id));
+    const auto& own = *std::find_if(read["mappings"].begin(), read["mappings"].end(), [](const auto& mapping) {
+        return mapping["path"].template get<std::string>().ends_with("/program");
+    });
+    if (own["build_id"] == "") GTEST_SKIP() << "this machine's linker writes no build IDs";
+    fs::remove(folder_ / "program");
+    fs::copy_file("/proc/self/exe", folder_ / "program");
+    std::string file;
+    for (const auto& entry : fs::directory_iterator(folder_ / "here")) {
+        if (entry.path().string().ends_with(".heapprofile")) file = entry.path().string();
+    }
+    const auto found = run_command("profile --by live '" + file + "'");
+    expect_words(found.out, {"/program is another build than the one that ran", "program+0x"});
+    EXPECT_EQ(found.out.find("hold_sessions"), std::string::npos);
+}
+
 TEST_F(profile_command, refuses_what_makes_no_sense_and_says_what_does) {
     const auto refused = [&](const std::string& words, int code, std::initializer_list<std::string> said) {
         const auto found = run_command("profile " + words, folder_.string());

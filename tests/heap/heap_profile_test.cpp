@@ -10,7 +10,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <iomanip>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,7 @@
 #include <tenure/base/tag.hpp>
 #include <tenure/heap/detail/heap_core.hpp>
 #include <tenure/heap/heap.hpp>
+#include <tenure/platform/build_id.hpp>
 
 #include "support/heap_profile_file.hpp"
 #include "support/process.hpp"
@@ -321,6 +324,28 @@ TEST_F(profiles, counts_of_larger_blocks_are_those_of_the_samples) {
         }
         for (void* const block : blocks) heap::process().deallocate(block);
     });
+}
+
+// So that a reader on another machine notices a file of another build.
+TEST_F(profiles, mapped_files_have_their_build_ids) {
+    ASSERT_EQ(heap_profile::start(), status::ok);
+    const heap_profile_file file = saved();
+    const std::string& mappings = file.texts.at(tenure::profile_format::section::mappings);
+    ASSERT_NE(file.texts.count(tenure::profile_format::section::builds), 0u) << "at least the C library has one";
+    std::istringstream builds(file.texts.at(tenure::profile_format::section::builds));
+    std::size_t lines = 0;
+    std::string id;
+    for (std::uintptr_t begin = 0; builds >> std::hex >> begin >> id; ++lines) {
+        const auto known = tenure::platform::build_id_at(begin);
+        std::ostringstream text, address;
+        for (std::size_t each = 0; each < known.count; ++each)
+            text << std::hex << std::setw(2) << std::setfill('0') << unsigned{known.bytes[each]};
+        EXPECT_EQ(id, text.str());
+        address << std::hex << begin << '-';
+        EXPECT_NE(mappings.find(address.str()), std::string::npos) << address.str();
+    }
+    EXPECT_TRUE(builds.eof());
+    EXPECT_GT(lines, 0u);
 }
 
 TEST_F(profiles, a_walk_and_a_trim_do_not_disturb_it) {

@@ -13,10 +13,12 @@
 #include <map>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "observe/profile/calibration.hpp"
+#include "report/letters.hpp"
 
 namespace tenure::lab {
 
@@ -64,7 +66,12 @@ public:
         if (!is_new) return entry->second;
         const profile_mapping* const mapping = saved_.mapping_of(address - 1);
         const bool is_file = mapping != nullptr && mapping->path.starts_with('/');
-        if (is_file) {
+        if (is_file && !is_same_build(*mapping)) {
+            named_frame unknown;
+            unknown.module = printable(mapping->path);
+            unknown.offset = address - 1 - mapping->begin + mapping->file_offset;
+            entry->second.push_back(std::move(unknown));
+        } else if (is_file) {
             const auto part = parts_.try_emplace(mapping->path, mapping->path).first;
             const std::uint64_t in_file = address - mapping->begin + mapping->file_offset;
             entry->second = names_.at(mapping->path, part->second.address_of(in_file), true);
@@ -74,9 +81,26 @@ public:
         return entry->second;
     }
 
+    /// Files that are not what ran, so that their names would be wrong.
+    [[nodiscard]] const std::vector<std::string>& changed_files() const { return changed_; }
+
 private:
+    [[nodiscard]] bool is_same_build(const profile_mapping& mapping) {
+        if (mapping.build_id.empty()) return true;
+        const auto [entry, is_new] = builds_.try_emplace({mapping.path, mapping.build_id}, true);
+        if (!is_new) return entry->second;
+        const std::string now = names_.build_id(mapping.path);
+        std::error_code error;
+        const bool is_there = std::filesystem::exists(mapping.path, error);
+        entry->second = now == mapping.build_id || !is_there;
+        if (!entry->second) changed_.push_back(mapping.path);
+        return entry->second;
+    }
+
     const saved_profile& saved_;
     symbols& names_;
+    std::map<std::pair<std::string, std::string>, bool> builds_; ///< by path and ID: whether the file is that build
+    std::vector<std::string> changed_;
     std::map<std::string, loaded_parts> parts_;
     std::unordered_map<std::uint64_t, std::vector<named_frame>> known_;
 };
@@ -213,6 +237,7 @@ named_profile name_profile(const saved_profile& saved, symbols& names) {
         add(named.live, site.live);
         add(named.at_peak, site.at_peak);
     }
+    named.changed_files = frames.changed_files();
     set_ages(saved, stack_of_site, named);
     const calibration exact(saved);
     if (exact.is_possible()) calibrate(saved, exact, stack_of_site, named);

@@ -42,7 +42,9 @@ struct named_profile {
     std::string command; ///< the command line
     profile_format::file_header header{};
     std::vector<profile_mapping> mappings; ///< of code
-    std::vector<profile_stack> stacks;     ///< the most live bytes first
+    /// Files with another build ID than what ran: their functions have no names.
+    std::vector<std::string> changed_files;
+    std::vector<profile_stack> stacks; ///< the most live bytes first
     profile_format::estimate allocated{}, live{}, at_peak{};
     std::vector<profile_group> threads; ///< that allocated what is live, the most bytes first
     std::vector<profile_group> tags;    ///< likewise; empty when no block has a tag

@@ -112,6 +112,25 @@ void for_each_part(std::string_view text, char separator, Visit&& visit) {
     }
 }
 
+/// Lines of the section of builds: "ADDRESS ID".
+void read_builds(std::string_view text, saved_profile& to) {
+    std::map<std::uint64_t, std::string> builds;
+    for_each_part(text, '\n', [&](std::string_view line) {
+        std::uint64_t begin = 0;
+        const bool is_valid =
+            read_number(line, begin, 16, ' ') && line.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+        if (is_valid) builds[begin] = line;
+    });
+    std::map<std::string, std::string> latest; // of each file: its other mappings follow the one with the ID
+    for (profile_mapping& each : to.mappings) {
+        if (!each.path.starts_with('/')) continue;
+        const auto found = builds.find(each.begin);
+        if (found != builds.end()) latest[each.path] = found->second;
+        const auto known = latest.find(each.path);
+        if (known != latest.end()) each.build_id = known->second;
+    }
+}
+
 void read_texts(const std::map<format::section, std::string>& texts, saved_profile& to) {
     const auto text_of = [&](format::section kind) {
         const auto found = texts.find(kind);
@@ -123,6 +142,7 @@ void read_texts(const std::map<format::section, std::string>& texts, saved_profi
     });
     std::stable_sort(to.mappings.begin(), to.mappings.end(),
                      [](const profile_mapping& a, const profile_mapping& b) { return a.begin < b.begin; });
+    read_builds(text_of(format::section::builds), to);
     for_each_part(text_of(format::section::tags), '\n', [&](std::string_view line) {
         std::uint32_t number = 0;
         if (read_number(line, number, 10, ' ')) to.tags[number] = printable(line);

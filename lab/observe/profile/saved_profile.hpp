@@ -24,6 +24,7 @@ struct profile_mapping {
     std::uint64_t file_offset = 0; ///< of `begin`
     std::string path;              ///< empty or "[heap]": no file
     bool is_code = false;
+    std::string build_id; ///< of the file, in hex digits; empty: not known
 };
 
 struct saved_profile {

@@ -48,6 +48,7 @@ enum class section : std::uint32_t {
     arguments = 7, ///< text: the command line, each argument ended by a zero
     classes = 8,   ///< size_class: what the heap itself counts
     before = 11,   ///< size_class: the same at the begin of the profile
+    builds = 12,   ///< text: "ADDRESS ID\n" for each mapped file with code: where it begins, and its build ID, in hex
     end = 99,      ///< one std::uint64_t: the checksum of all bytes before this section's header. Nothing follows
 };
 

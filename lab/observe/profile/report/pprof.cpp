@@ -110,6 +110,7 @@ private:
         one.number(field::memory_limit, mapping.end);
         one.number(field::file_offset, mapping.file_offset);
         one.number(field::filename, string(mapping.path));
+        one.number(field::build_id, string(mapping.build_id));
         one.number(field::has_functions, 1);
         whole_.bytes(field::mapping, one.text());
     }

@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/letters.hpp"
+
 namespace tenure::lab {
 
 namespace {
@@ -51,6 +53,16 @@ namespace {
 }
 
 std::string to_json(const named_profile& profile) {
+    nlohmann::json mappings = nlohmann::json::array();
+    for (const profile_mapping& each : profile.mappings) {
+        mappings.push_back({{"begin", each.begin},
+                            {"end", each.end},
+                            {"file_offset", each.file_offset},
+                            {"path", printable(each.path)},
+                            {"build_id", each.build_id}});
+    }
+    nlohmann::json changed = nlohmann::json::array();
+    for (const std::string& each : profile.changed_files) changed.push_back(printable(each));
     nlohmann::json stacks = nlohmann::json::array();
     for (const profile_stack& each : profile.stacks) stacks.push_back(json_of(each));
     const nlohmann::json whole{{"program", profile.program},
@@ -69,6 +81,8 @@ std::string to_json(const named_profile& profile) {
                                {"allocated", json_of(profile.allocated)},
                                {"threads", json_of(profile.threads)},
                                {"tags", json_of(profile.tags)},
+                               {"mappings", std::move(mappings)},
+                               {"changed_files", std::move(changed)},
                                {"stacks", std::move(stacks)}};
     return whole.dump(2) + "\n";
 }

@@ -65,6 +65,9 @@ namespace {
         text += fmt::format("{} of it are in blocks of sizes without a sample, so in no stack below\n",
                             size_text(profile.unsampled_bytes));
     }
+    for (const std::string& each : profile.changed_files)
+        text +=
+            fmt::format("{} is another build than the one that ran: its functions are not named\n", printable(each));
     if (header.lost_samples != 0) {
         text += fmt::format("{} had no memory for a record: the estimates are too low\n",
                             count_text(header.lost_samples, "sample"));
