@@ -148,6 +148,24 @@ TEST_F(profile_command, a_program_that_was_built_anew_gives_no_wrong_names) {
     EXPECT_EQ(found.out.find("hold_sessions"), std::string::npos);
 }
 
+TEST_F(profile_command, shows_the_peak_from_a_file_that_was_saved_then) {
+    const auto found = profiled("--at-peak --out here --sample 16K");
+    EXPECT_EQ(found.code, 3) << found.err;
+    expect_words(found.err, {"saved when the live bytes were highest so far", "bytes live, by call stack", "load_once",
+                             "half older than", ".peak.heapprofile"});
+    std::string file;
+    for (const auto& entry : fs::directory_iterator(folder_ / "here")) {
+        if (entry.path().string().ends_with(".peak.heapprofile")) file = entry.path().string();
+    }
+    const auto read = [&](const char* words) {
+        return nlohmann::json::parse(run_command("profile --json - " + std::string(words) + "'" + file + "'").out);
+    };
+    // 64 MiB were loaded for a moment; the file is of a tenth less at most, if saving is quick.
+    EXPECT_GT(bytes_of(read(""), "live", "load_once"), 40e6);
+    expect_words(run_command("profile --at-peak '" + file + "'").out, {"bytes live, by call stack"});
+    expect_words(run_command("profile --by allocated '" + file + "'").out, {"bytes allocated, by call stack"});
+}
+
 TEST_F(profile_command, refuses_what_makes_no_sense_and_says_what_does) {
     const auto refused = [&](const std::string& words, int code, std::initializer_list<std::string> said) {
         const auto found = run_command("profile " + words, folder_.string());

@@ -45,6 +45,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view suffix = ".heapprofile";
+constexpr std::string_view peak_suffix = ".peak.heapprofile";
 constexpr std::int64_t max_shown = 1'000'000;
 
 /// "250ms", "60s", "5m", "1h", in milliseconds.
@@ -107,7 +108,10 @@ profile_command::profile_command(CLI::App& app)
                      "tenure-profile-PROCESS if it is not given")
         ->type_name("DIR");
     command_->add_option("--every", every_, "Also saves a profile at intervals: 500ms, 60s, 5m, 1h")->type_name("TIME");
-    command_->add_flag("--at-peak", at_peak_, "Shows what was live when the live bytes were highest");
+    command_->add_flag(
+        "--at-peak", at_peak_,
+        "Shows what was live when the live bytes were highest. Of a run, a file is saved then, each time "
+        "that they have grown by a tenth: with the ages of blocks, and also if the program is killed");
     command_
         ->add_option(
             "--by", by_,
@@ -151,6 +155,7 @@ profile_command::profile_command(CLI::App& app)
         "Examples:\n"
         "  tenure profile -- ./server --port 80               the table at the end; page and pprof file in a folder\n"
         "  tenure profile --every 60s --out DIR -- ./server   also saves a profile every minute\n"
+        "  tenure profile --at-peak -- ./server               who held the memory when it was most\n"
         "  tenure profile --attach 1234 --for 60s             a server that runs under the drop-in\n"
         "  tenure profile server.1234.exit.heapprofile        shows a file that a program has saved "
         "(TENURE_PROFILE=1,\n"
@@ -167,6 +172,7 @@ profile_command::profile_command(CLI::App& app)
 profile_value profile_command::value(profile_format::occasion saved_at) const {
     if (by_ == "allocated") return &profile_stack::allocated;
     if (by_ == "live") return &profile_stack::live;
+    if (saved_at == profile_format::occasion::peak && by_.empty()) return &profile_stack::live;
     const bool is_peak = at_peak_ || by_ == "peak" || saved_at == profile_format::occasion::exit;
     return is_peak ? &profile_stack::at_peak : &profile_stack::live;
 }
@@ -247,6 +253,7 @@ int profile_command::run_and_show() const {
         if (!sample_.empty()) ::setenv("TENURE_PROFILE_SAMPLE", sample_.c_str(), 1);
         if (!every_.empty())
             ::setenv("TENURE_PROFILE_EVERY_MS", std::to_string(duration_ms(every_).value_or(0)).c_str(), 1);
+        if (at_peak_) ::setenv("TENURE_PROFILE_AT_PEAK", "1", 1);
         preload_first(preloadable(library.library, whole));
     });
     if (ended.process <= 0) return cannot_run;
@@ -263,13 +270,14 @@ int profile_command::report_on(const std::string& folder, int process) const {
         fs::remove_all(out_.empty() ? folder : std::string{});
         return cannot_run;
     }
-    std::string latest;
+    std::string latest, peak;
     std::size_t others = 0;
     for (const std::string& each : files) {
         const bool is_ours = process_of(each) == std::to_string(process);
-        if (is_ours) latest = each; // "exit" comes after the numbers
+        if (is_ours) (each.ends_with(peak_suffix) ? peak : latest) = each; // "exit" comes after the numbers
         others += std::size_t{!is_ours};
     }
+    if (!peak.empty() && (at_peak_ || latest.empty())) latest = peak;
     if (latest.empty()) latest = files.front();
     const int code = show(latest, folder);
     if (others != 0) {

@@ -45,9 +45,10 @@ enum class option : std::uint8_t {
     profile,
     profile_sample_bytes,
     profile_every_ms,
+    profile_at_peak,
     profile_signal,
 };
-constexpr std::size_t option_count = 27;
+constexpr std::size_t option_count = 28;
 
 /// Parts that can use the process's malloc. The value of option::passthrough is a set of them.
 enum class part : std::uint8_t {

@@ -22,7 +22,7 @@ constexpr char magic[8] = {'T', 'N', 'H', 'E', 'A', 'P', 'P', 'R'};
 constexpr std::uint32_t version = 1;
 
 /// Why the file was written.
-enum class occasion : std::uint32_t { asked, exit, interval, signal };
+enum class occasion : std::uint32_t { asked, exit, interval, signal, peak };
 
 struct file_header {
     char magic[8];

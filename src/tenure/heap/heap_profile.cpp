@@ -39,8 +39,11 @@ constinit platform::fork_handler records_fork{platform::fork_order::leaf, nullpt
 
 constinit std::atomic<std::uint64_t> started_ms{0}; ///< zero: never
 constinit std::atomic<std::uint64_t> due_ms{UINT64_MAX};
+constinit std::atomic<std::uint64_t> no_peak_before_ms{0};
 constinit std::atomic<std::uint32_t> file_number{0};
 constinit std::atomic<bool> is_automatic{false};
+/// Below that, a profile at the peak would say little.
+constexpr double least_peak_samples = 16;
 
 // What the heap counts, when the profile began and at last. Under the lock of control. Counting takes the heap's locks,
 // so it is done before the records' lock is taken.
@@ -131,6 +134,8 @@ void heap_profile_events::set_up() noexcept {
     is_automatic.store(true, std::memory_order_relaxed);
     const std::uint64_t every_ms = option_value(option::profile_every_ms);
     if (every_ms != 0) due_ms.store(platform::unix_ms() + every_ms, std::memory_order_relaxed);
+    if (option_value(option::profile_at_peak) != 0)
+        records_of_profile.await_rise(least_peak_samples * static_cast<double>(detail::sampling::mean_bytes()));
 }
 
 void heap_profile_events::save_now(format::occasion why) noexcept {
@@ -139,8 +144,8 @@ void heap_profile_events::save_now(format::occasion why) noexcept {
     report_text path;
     if (directory != nullptr && *directory != '\0') path.text(directory).text("/");
     path.text(platform::program_name()).text(".").number(platform::process_id()).text(".");
-    if (why == format::occasion::exit) {
-        path.text("exit");
+    if (why == format::occasion::exit || why == format::occasion::peak) {
+        path.text(why == format::occasion::exit ? "exit" : "peak");
     } else {
         const std::uint32_t number = file_number.fetch_add(1, std::memory_order_relaxed) + 1;
         for (std::uint32_t least = 1000; least > number && least > 1; least /= 10) path.text("0");
@@ -152,15 +157,39 @@ void heap_profile_events::save_now(format::occasion why) noexcept {
         text.text("The heap profile ").text(path.view()).text(" could not be written. ");
         text.text("TENURE_PROFILE_DIR names a folder that exists and has room.");
         report(report_kind::notice, text.view());
+        if (why == format::occasion::peak) records_of_profile.await_rise(detail::profile_records::never);
     }
     errno = saved;
 }
 
-void heap_profile_events::save_if_due(std::uint64_t now_ms) noexcept {
+namespace {
+
+void save_at_interval(std::uint64_t now_ms) noexcept {
     std::uint64_t due = due_ms.load(std::memory_order_relaxed);
-    if (now_ms < due || !may_save()) return;
+    if (now_ms < due || !heap_profile_events::may_save()) return;
     const std::uint64_t next = now_ms + option_value(option::profile_every_ms);
-    if (due_ms.compare_exchange_strong(due, next, std::memory_order_relaxed)) save_now(format::occasion::interval);
+    if (due_ms.compare_exchange_strong(due, next, std::memory_order_relaxed))
+        heap_profile_events::save_now(format::occasion::interval);
+}
+
+/// Each file needs a tenth more of live bytes than the one before, so there are few: 24 for ten times as much. Where
+/// saving is slow, as with many stacks, it takes a tenth of the time at most: until then a file needs twice as much.
+void save_at_peak(std::uint64_t now_ms) noexcept {
+    constexpr double growth = 1.1, growth_in_pause = 2;
+    constexpr std::uint64_t pause = 10; // times as long as saving took
+    if (!records_of_profile.has_risen() || !heap_profile_events::may_save()) return;
+    const bool is_pause = now_ms < no_peak_before_ms.load(std::memory_order_relaxed);
+    if (!records_of_profile.take_rise(growth, is_pause ? growth_in_pause / growth : 1)) return;
+    heap_profile_events::save_now(format::occasion::peak);
+    const std::uint64_t ended_ms = platform::unix_ms();
+    if (ended_ms > now_ms) no_peak_before_ms.store(ended_ms + pause * (ended_ms - now_ms), std::memory_order_relaxed);
+}
+
+}
+
+void heap_profile_events::save_if_due(std::uint64_t now_ms) noexcept {
+    save_at_interval(now_ms);
+    save_at_peak(now_ms);
 }
 
 namespace {

@@ -58,7 +58,7 @@ namespace detail {
 struct heap_profile_events {
     /// Starts a profile if the options say so. Called once, when the process heap begins.
     static void set_up() noexcept;
-    /// Saves `DIRECTORY/PROGRAM.PROCESS.NUMBER.heapprofile`.
+    /// Saves `DIRECTORY/PROGRAM.PROCESS.NUMBER.heapprofile`; at the end and at a peak, `exit` or `peak` is the number.
     TENURE_API static void save_now(profile_format::occasion why) noexcept;
     static void save_if_due(std::uint64_t now_ms) noexcept;
     /// Whether the calling thread, which a signal handler interrupted, may call save_now().

@@ -50,6 +50,10 @@ namespace {
                     size_text(static_cast<double>(header.mean_bytes)));
     text += fmt::format("live       {} in {} blocks ({} samples)\n", estimate_text(profile.live),
                         blocks_text(profile.live.blocks), profile.live.samples);
+    if (header.written_at == profile_format::occasion::peak) {
+        text += "saved when the live bytes were highest so far; until the next such file they may have grown by a "
+                "tenth\n";
+    }
     if (header.peak_ms != 0) {
         text += fmt::format("peak       {}, {} after the start\n", estimate_text(profile.at_peak),
                             age_text(header.peak_ms - std::min(header.peak_ms, header.started_ms)));
