@@ -252,6 +252,15 @@ TEST(calibration, a_single_sample_of_a_class_makes_nobody_certain) {
     EXPECT_GT(singles, 50);
 }
 
+TEST(calibration, a_class_whose_blocks_are_all_recorded_is_certain) {
+    const model of({{0, 400'000, 1}, {1, 500'000, 2}});
+    support::random numbers(12);
+    saved_profile saved = of.sampled(numbers);
+    while (saved.live.size() != 3) saved = of.sampled(numbers);
+    for (const format::estimate& each : calibration(saved).by_group(stacks_of(saved), 2)) EXPECT_EQ(each.variance, 0);
+    EXPECT_EQ(calibration(saved).by_group(stacks_of(saved), 2)[0].bytes, 400'000);
+}
+
 TEST(calibration, classes_without_a_sample_count_for_the_sum_alone) {
     const model of({{0, 16, 1000}});
     support::random numbers(8);

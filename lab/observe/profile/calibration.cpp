@@ -85,7 +85,9 @@ calibration::corrected calibration::correct(const sum& group, const sum& all, co
     const double own = carried * carried * group.variance;
     const double variance =
         std::max(own * (1 - part) + part * part * known.variance(all, 0), own / static_cast<double>(samples));
-    return {std::max(group.estimate + part * (truth - all.estimate), group.least), variance};
+    const double uncertain = known.most - all.least;
+    return {std::clamp(group.estimate + part * (truth - all.estimate), group.least, group.least + uncertain),
+            std::min(variance, uncertain * uncertain)};
 }
 
 std::vector<format::estimate> calibration::by_group(const std::vector<std::size_t>& group_of_sample,

@@ -30,7 +30,8 @@ namespace tenure::lab {
 // "Model Assisted Survey Sampling", 1992, chapter 6; b as Montanari proposed in 1987). For blocks of one size this is
 // the ratio estimate: T times the group's share of the samples. Bounds without information leave X_k and V_k as
 // they are. A group that has all samples of a class would have no variance, but another group might have had
-// the next one, so it is g^2 V_k / n at least, for n samples.
+// the next one, so it is g^2 V_k / n at least, for n samples. The sampled blocks themselves are certain, so no estimate
+// is off by more than `most` without them.
 
 class calibration {
 public:
