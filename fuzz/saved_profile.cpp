@@ -5,13 +5,16 @@
 // is read can be asked who keeps memory.
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <string>
+#include <vector>
 
 #include "observe/pins/pinned_memory.hpp"
+#include "observe/profile/calibration.hpp"
 #include "observe/profile/named_profile.hpp"
 #include "observe/profile/saved_profile.hpp"
 #include "operations.hpp"
@@ -58,6 +61,12 @@ void read(const std::string& bytes) {
     for (std::uint32_t site = 0; site < found.sites.size(); ++site) named.stacks[0].sites.push_back(site);
     const tenure::lab::pinned_memory pinned = tenure::lab::find_pinned(found, named);
     fuzz::require(found.live.empty() || !pinned.stacks.empty(), "every live block has a stack");
+    const tenure::lab::calibration exact(found);
+    if (exact.is_possible()) {
+        const format::estimate all = exact.by_group(std::vector<std::size_t>(found.live.size()), 1).front();
+        fuzz::require(std::isfinite(all.bytes) && std::isfinite(all.variance) && std::isfinite(exact.total().bytes),
+                      "an estimate is a number");
+    }
     static_cast<void>(found.program());
     static_cast<void>(found.mapping_of(bytes.size()));
 }

@@ -99,6 +99,13 @@ TEST_F(pins_command, what_it_says_is_what_freeing_the_blocks_gives_back) {
     }
 }
 
+TEST_F(pins_command, shows_the_memory_at_the_peak) {
+    const nlohmann::json peak = json_of("--at-peak --out here");
+    // The requests are live then: they hold next to nothing, and the sessions between them neither.
+    EXPECT_GT(stack_of(peak, "begin_request")["live"]["bytes"].get<double>(), 50e6);
+    EXPECT_LT(peak["held"]["bytes"].get<double>(), 10e6);
+}
+
 TEST_F(pins_command, shows_a_saved_file_and_refuses_others) {
     const auto refused = [&](const std::string& words, int code, std::initializer_list<std::string> said) {
         const auto found = run_command("pins " + words, folder_.string());
@@ -109,6 +116,7 @@ TEST_F(pins_command, shows_a_saved_file_and_refuses_others) {
     refused("--every 5 -- true", 2, {"--every 5 is not valid"});
     refused("--exact --sample 4K -- true", 2, {"contradict"});
     refused("--exact x.heapprofile", 2, {"--exact applies to a run"});
+    refused("--at-peak x.heapprofile", 2, {"--at-peak applies to a run"});
     refused("--attach 1 -- true", 2, {"--attach"});
     refused("--for 5s -- true", 2, {"--attach PID"});
     refused("no.heapprofile", 2, {"no.heapprofile"});

@@ -116,7 +116,54 @@ TEST_F(profile_command, shows_converts_and_compares_saved_files) {
     expect_words(difference.out, {"bytes live: ", "  1  +", "hold_sessions"});
     EXPECT_EQ(run_command("profile --pprof '" + (folder_ / "x.pb.gz").string() + "' " + one).code, 0);
     EXPECT_EQ(text_of_file(folder_ / "x.pb.gz").substr(0, 2), "\x1F\x8B");
+    const std::string packed =
+        "'" + (folder_ / "one/profile.pb.gz").string() + "' '" + (folder_ / "two/profile.pb.gz").string() + "'";
+    const auto of_pprof = run_command("profile --diff " + packed);
+    EXPECT_EQ(of_pprof.code, 0) << of_pprof.err;
+    expect_words(of_pprof.out, {"bytes live: ", "  1  +", "hold_sessions"});
+    EXPECT_EQ(run_command("profile --by allocated --diff " + one + " '" + (folder_ / "x.pb.gz").string() + "'").code,
+              0);
+    EXPECT_EQ(run_command("profile --at-peak --diff " + packed).code, 2) << "the format has none";
     EXPECT_EQ(run_command("profile --html '" + (folder_ / "no/x.html").string() + "' " + one).code, 3);
+}
+
+TEST_F(profile_command, a_program_that_was_built_anew_gives_no_wrong_names) {
+    fs::copy_file(program_path(), folder_ / "program");
+    ASSERT_EQ(profiled("--out here --sample 16K --json all.json", "./program").code, 3);
+    const nlohmann::json read = nlohmann::json::parse(text_of_file(folder_ / "all.json"));
+    const auto has_id = [](const auto& mapping) { return mapping["build_id"].template get<std::string>().size() > 15; };
+    EXPECT_TRUE(std::any_of(read["mappings"].begin(), read["mappings"].end(), has_id));
+    const auto& own = *std::find_if(read["mappings"].begin(), read["mappings"].end(), [](const auto& mapping) {
+        return mapping["path"].template get<std::string>().ends_with("/program");
+    });
+    if (own["build_id"] == "") GTEST_SKIP() << "this machine's linker writes no build IDs";
+    fs::remove(folder_ / "program");
+    fs::copy_file("/proc/self/exe", folder_ / "program");
+    std::string file;
+    for (const auto& entry : fs::directory_iterator(folder_ / "here")) {
+        if (entry.path().string().ends_with(".heapprofile")) file = entry.path().string();
+    }
+    const auto found = run_command("profile --by live '" + file + "'");
+    expect_words(found.out, {"/program is another build than the one that ran", "program+0x"});
+    EXPECT_EQ(found.out.find("hold_sessions"), std::string::npos);
+}
+
+TEST_F(profile_command, shows_the_peak_from_a_file_that_was_saved_then) {
+    const auto found = profiled("--at-peak --out here --sample 16K");
+    EXPECT_EQ(found.code, 3) << found.err;
+    expect_words(found.err, {"saved when the live bytes were highest so far", "bytes live, by call stack", "load_once",
+                             "half older than", ".peak.heapprofile"});
+    std::string file;
+    for (const auto& entry : fs::directory_iterator(folder_ / "here")) {
+        if (entry.path().string().ends_with(".peak.heapprofile")) file = entry.path().string();
+    }
+    const auto read = [&](const char* words) {
+        return nlohmann::json::parse(run_command("profile --json - " + std::string(words) + "'" + file + "'").out);
+    };
+    // 64 MiB were loaded for a moment; the file is of a tenth less at most, if saving is quick.
+    EXPECT_GT(bytes_of(read(""), "live", "load_once"), 40e6);
+    expect_words(run_command("profile --at-peak '" + file + "'").out, {"bytes live, by call stack"});
+    expect_words(run_command("profile --by allocated '" + file + "'").out, {"bytes allocated, by call stack"});
 }
 
 TEST_F(profile_command, refuses_what_makes_no_sense_and_says_what_does) {

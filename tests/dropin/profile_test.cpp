@@ -43,7 +43,7 @@ protected:
         ::setenv("TENURE_PROFILE_SAMPLE", "1", 1);
     }
     void TearDown() override {
-        for (const char* const name : {"", "_DIR", "_SAMPLE", "_EVERY_MS", "_SIGNAL"})
+        for (const char* const name : {"", "_DIR", "_SAMPLE", "_EVERY_MS", "_AT_PEAK", "_SIGNAL"})
             ::unsetenv((std::string("TENURE_PROFILE") + name).c_str());
         std::filesystem::remove_all(folder_);
     }
@@ -156,6 +156,30 @@ TEST_F(dropin_profiles, is_saved_at_intervals_and_survives_a_kill) {
     EXPECT_EQ(most, 4u);
 }
 
+// Also when the program is killed later.
+TEST_F(dropin_profiles, is_saved_at_the_peak) {
+    ::setenv("TENURE_PROFILE", "1", 1);
+    ::setenv("TENURE_PROFILE_AT_PEAK", "1", 1);
+    EXPECT_EXIT(
+        {
+            constexpr std::size_t count = 200;
+            static void* held[count];
+            for (void*& each : held) {
+                each = hidden(std::malloc(telling_bytes));
+                std::this_thread::sleep_for(std::chrono::milliseconds(1)); // saving takes a tenth of the time at most
+            }
+            for (void* const each : held) std::free(each);
+            leak_some(20); // far below
+            ::kill(::getpid(), SIGKILL);
+        },
+        testing::KilledBySignal(SIGKILL), "");
+    const auto found = files("", true);
+    ASSERT_EQ(found.size(), 1u) << "each replaces the one before";
+    EXPECT_EQ(files(".peak.", true).size(), 1u);
+    EXPECT_EQ(found[0].header.written_at, format::occasion::peak);
+    EXPECT_GT(live_of(found[0], telling_bytes), 100u);
+}
+
 TEST_F(dropin_profiles, the_child_of_a_fork_saves_its_own) {
     ::setenv("TENURE_PROFILE", "1", 1);
     EXPECT_EXIT(
@@ -181,6 +205,14 @@ TEST_F(dropin_profiles, a_folder_that_is_not_there_is_named) {
     ::setenv("TENURE_PROFILE_DIR", "/no such folder", 1);
     EXPECT_EXIT(std::exit(0), testing::ExitedWithCode(0),
                 "/no such folder/.* could not be written.*TENURE_PROFILE_DIR");
+    ::setenv("TENURE_PROFILE_AT_PEAK", "1", 1);
+    EXPECT_EXIT(
+        {
+            leak_some(100);
+            std::_Exit(0);
+        },
+        testing::ExitedWithCode(0), "^[^\n]*peak.heapprofile could not be written[^\n]*\n$")
+        << "said once";
     ::setenv("TENURE_PROFILE_DIR", before.c_str(), 1);
 }
 

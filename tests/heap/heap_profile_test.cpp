@@ -10,7 +10,9 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <iomanip>
 #include <map>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,7 @@
 #include <tenure/base/tag.hpp>
 #include <tenure/heap/detail/heap_core.hpp>
 #include <tenure/heap/heap.hpp>
+#include <tenure/platform/build_id.hpp>
 
 #include "support/heap_profile_file.hpp"
 #include "support/process.hpp"
@@ -281,9 +284,9 @@ TEST_F(profiles, figures_of_the_heap_stay_exact) {
         EXPECT_EQ(heap::process().stats().live_count, live_before + 5'000);
         std::uint64_t live = 0;
         for (const auto& each : saved().classes) live += each.live_blocks;
-        // Blocks between guard pages are of no class.
+        // In checked builds, blocks between guard pages are of no class.
         EXPECT_LE(live, heap::process().stats().live_count);
-        EXPECT_GE(live + 100, heap::process().stats().live_count);
+        EXPECT_GE(live + (tenure::checks::caller ? 100 : 0), heap::process().stats().live_count);
         ASSERT_EQ(heap_profile::stop(), status::ok);
         for (int each = 5'000; each < 10'000; ++each)
             heap::process().deallocate(blocks[static_cast<std::size_t>(each)]);
@@ -291,6 +294,89 @@ TEST_F(profiles, figures_of_the_heap_stay_exact) {
     });
     heap::process().trim();
     EXPECT_TRUE(heap::process().valid());
+}
+
+// What the file says of blocks of before bounds from both sides what the samples stand for, class by class.
+TEST_F(profiles, counts_of_classes_bound_what_the_samples_stand_for) {
+    on_fresh_thread([&] {
+        constexpr std::size_t sizes[] = {16, 24, 100, 700, 4000, 20'000, 50'000, 300'000, 3'000'000, 70'000'000};
+        std::vector<void*> before, within;
+        for (const std::size_t bytes : sizes) {
+            for (int each = 0; each < 20; ++each) before.push_back(heap::process().allocate(bytes));
+        }
+        ASSERT_EQ(heap_profile::start(every_block), status::ok);
+        heap::process().deallocate(heap::process().allocate(90'000)); // a slow call: the thread follows
+        for (std::size_t each = 0; each < before.size(); each += 2) heap::process().deallocate(before[each]);
+        for (const std::size_t bytes : sizes) {
+            for (int each = 0; each < 30; ++each) within.push_back(heap::process().allocate(bytes));
+        }
+        heap_profile_file file = saved();
+        if (tenure::checks::caller) {
+            EXPECT_EQ(file.classes_before.size(), 0u);
+        } else {
+            ASSERT_EQ(file.classes_before.size(), file.classes.size());
+            std::map<std::uint64_t, std::uint64_t> sampled;
+            const std::uint64_t most = file.classes[file.classes.size() - 2].block_bytes;
+            for (const auto& each : file.live) sampled[each.block_bytes > most ? 0 : each.block_bytes] += 1;
+            for (std::size_t index = 0; index < file.classes.size(); ++index) {
+                const auto &now = file.classes[index], &then = file.classes_before[index];
+                EXPECT_EQ(now.block_bytes, then.block_bytes);
+                EXPECT_GE(now.live_blocks, sampled[now.block_bytes]) << now.block_bytes;
+                EXPECT_LE(now.live_blocks, then.live_blocks + sampled[now.block_bytes]) << now.block_bytes;
+            }
+            EXPECT_EQ(sampled[0], 4 * 30u);
+        }
+        ASSERT_EQ(heap_profile::stop(), status::ok);
+        for (int each = 0; each < 1000; ++each) within.push_back(heap::process().allocate(700));
+        const heap_profile_file after = saved(); // of the moment of the end
+        for (std::size_t index = 0; index < file.classes.size(); ++index)
+            EXPECT_EQ(after.classes[index].live_blocks, file.classes[index].live_blocks);
+        for (std::size_t each = 1; each < before.size(); each += 2) heap::process().deallocate(before[each]);
+        for (void* const block : within) heap::process().deallocate(block);
+    });
+}
+
+// With nothing of before, nothing is left open: that is a profile from the program's start.
+TEST_F(profiles, counts_of_larger_blocks_are_those_of_the_samples) {
+    ASSERT_EQ(heap_profile::start(every_block), status::ok);
+    on_fresh_thread([&] {
+        std::vector<void*> blocks;
+        for (std::size_t each = 0; each < 60; ++each)
+            blocks.push_back(heap::process().allocate(40'000 + each * 50'123));
+        for (std::size_t each = 0; each < 60; each += 3) {
+            blocks[each] = heap::process().reallocate(blocks[each], 60'000 + each * 70'000);
+            ASSERT_NE(blocks[each], nullptr);
+        }
+        const heap_profile_file file = saved();
+        if (!tenure::checks::caller) {
+            double sampled = 0;
+            for (const auto& each : file.live) sampled += each.block_bytes > 40'000 ? double(each.block_bytes) : 0;
+            EXPECT_EQ(double(file.classes.back().live_bytes - file.classes_before.back().live_bytes), sampled);
+        }
+        for (void* const block : blocks) heap::process().deallocate(block);
+    });
+}
+
+// So that a reader on another machine notices a file of another build.
+TEST_F(profiles, mapped_files_have_their_build_ids) {
+    ASSERT_EQ(heap_profile::start(), status::ok);
+    const heap_profile_file file = saved();
+    const std::string& mappings = file.texts.at(tenure::profile_format::section::mappings);
+    ASSERT_NE(file.texts.count(tenure::profile_format::section::builds), 0u) << "at least the C library has one";
+    std::istringstream builds(file.texts.at(tenure::profile_format::section::builds));
+    std::size_t lines = 0;
+    std::string id;
+    for (std::uintptr_t begin = 0; builds >> std::hex >> begin >> id; ++lines) {
+        const auto known = tenure::platform::build_id_at(begin);
+        std::ostringstream text, address;
+        for (std::size_t each = 0; each < known.count; ++each)
+            text << std::hex << std::setw(2) << std::setfill('0') << unsigned{known.bytes[each]};
+        EXPECT_EQ(id, text.str());
+        address << std::hex << begin << '-';
+        EXPECT_NE(mappings.find(address.str()), std::string::npos) << address.str();
+    }
+    EXPECT_TRUE(builds.eof());
+    EXPECT_GT(lines, 0u);
 }
 
 TEST_F(profiles, a_walk_and_a_trim_do_not_disturb_it) {

@@ -141,6 +141,35 @@ TEST(profile_records, a_block_that_begins_twice_is_counted_once) {
     EXPECT_EQ(records.site_at(0).allocated.samples, 2u);
 }
 
+TEST(profile_records, a_rise_is_told_when_it_is_reached_and_taken_while_it_lasts) {
+    static profile_records records;
+    const auto stack = stack_of(1);
+    const auto begin = [&](std::uintptr_t block) { // 32 bytes, as estimated
+        ASSERT_TRUE(records.begin(sample_facts{pointer_at(block), 10, 16, 0.5, 1, 1, 0}, stack));
+    };
+    for (std::uintptr_t block = 16; block <= 48; block += 16) begin(block);
+    EXPECT_FALSE(records.has_risen()) << "nothing is awaited";
+    records.await_rise(128);
+    EXPECT_FALSE(records.has_risen());
+    begin(64);
+    EXPECT_TRUE(records.has_risen());
+    EXPECT_FALSE(records.take_rise(1.1, 2)) << "not by so much";
+    EXPECT_FALSE(records.has_risen()) << "until the next block";
+    begin(80);
+    EXPECT_TRUE(records.take_rise(1.5)); // awaits 240 bytes
+    EXPECT_FALSE(records.take_rise(1.5)) << "another thread has it";
+    for (std::uintptr_t block = 96; block <= 128; block += 16) begin(block);
+    EXPECT_TRUE(records.has_risen());
+    ASSERT_TRUE(records.end(pointer_at(128)));
+    EXPECT_FALSE(records.take_rise(1.5)) << "it has fallen again";
+    records.await_rise(32);
+    EXPECT_TRUE(records.has_risen());
+    records.clear();
+    EXPECT_FALSE(records.has_risen());
+    for (std::uintptr_t block = 16; block <= 48; block += 16) begin(block);
+    EXPECT_FALSE(records.has_risen()) << "a profile that begins anew awaits nothing";
+}
+
 TEST(profile_records, without_memory_samples_are_lost_and_nothing_breaks) {
     if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer needs the addresses";
     static profile_records records;

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <filesystem>
 #include <map>
 #include <string>
 #include <string_view>
@@ -81,6 +82,63 @@ TEST(named_profile, stacks_that_read_the_same_are_one) {
     ASSERT_EQ(profile.stacks.size(), 1u);
     EXPECT_EQ(profile.stacks[0].live.bytes, 200);
     EXPECT_EQ(profile.stacks[0].live.samples, 4u);
+}
+
+TEST(named_profile, what_is_live_is_corrected_by_the_heaps_counts) {
+    sample::profile_bytes bytes = sample::two_stacks(); // 101 blocks of 208 bytes, and 10 samples, of one stack
+    bytes.entries(profile_format::section::before, std::vector<profile_format::size_class>{{208, 1, 208}});
+    const named_profile profile = sample::named(bytes);
+    EXPECT_TRUE(profile.is_calibrated);
+    EXPECT_NEAR(profile.live.bytes, 100 * 208, 1e-6) << "the nearest to 53, which the samples say";
+    EXPECT_NEAR(profile.live.variance, 208 * 208, 1e-6);
+    EXPECT_NEAR(profile.stacks[0].live.bytes, 100 * 208, 1e-6);
+    EXPECT_NEAR(profile.stacks[0].live.blocks, 100, 1e-6);
+    EXPECT_EQ(profile.stacks[0].live.samples, 10u);
+    EXPECT_EQ(profile.stacks[0].allocated.bytes, 60'000) << "not counted by the heap";
+    EXPECT_NEAR(profile.threads[0].live.bytes, 50 * 208, 1e-6);
+    EXPECT_NEAR(profile.tags[0].live.bytes, 100 * 208, 1e-6);
+    const std::string text = to_text(profile, {});
+    for (const std::string_view words : {"live       20.3 KiB ± 408 B in 100 blocks (10 samples)\n",
+                                         "with what was there before the profile; what is live is corrected by its"})
+        EXPECT_TRUE(holds(text, words)) << words << "\nnot in\n" << text;
+    EXPECT_TRUE(holds(to_html(profile), "corrected by the heap&#39;s own counts") ||
+                holds(to_html(profile), "corrected by the heap's own counts"));
+    EXPECT_EQ(nlohmann::json::parse(to_json(profile))["live_is_calibrated"], true);
+    EXPECT_EQ(nlohmann::json::parse(to_json(named_sample()))["live_is_calibrated"], false);
+    EXPECT_TRUE(holds(pprof_message(profile), "live: 20.3 KiB ± 408 B, corrected by the heap's counts"));
+    EXPECT_TRUE(holds(pprof_message(named_sample()), "live: 19.5 KiB ± 1.91 KiB"));
+    const std::string difference = difference_text(profile, profile, &profile_stack::live, 10, 3);
+    EXPECT_TRUE(holds(difference, "bytes live: 20.3 KiB ± 408 B before")) << difference;
+}
+
+TEST(named_profile, a_file_of_another_build_gives_no_names) {
+    const std::string own = std::filesystem::read_symlink("/proc/self/exe").string();
+    symbols names;
+    const std::string id = names.build_id(own);
+    const auto profile_with = [&](const std::string& recorded, const std::string& path) {
+        sample::profile_bytes bytes;
+        profile_format::site site{};
+        site.frame_count = 1;
+        site.live = sample::estimate(2, 4, 100, 50);
+        bytes.entries(profile_format::section::sites, std::vector{site});
+        bytes.entries(profile_format::section::frames, std::vector<std::uint64_t>{0x5021});
+        bytes.words(profile_format::section::mappings, "5000-6000 r-xp 00000000 08:01 12 " + path + "\n");
+        bytes.words(profile_format::section::builds, "5000 " + recorded + "\n");
+        return name_profile(read_profile(bytes.finished()), names);
+    };
+    const named_profile other = profile_with("abcd", own);
+    EXPECT_EQ(other.changed_files, std::vector<std::string>{own});
+    EXPECT_EQ(path_of(other.stacks[0])[0], std::filesystem::path(own).filename().string() + "+0x20");
+    EXPECT_TRUE(holds(to_text(other, {}), own + " is another build than the one that ran"));
+    EXPECT_TRUE(holds(to_html(other), "is another build"));
+    const nlohmann::json read = nlohmann::json::parse(to_json(other));
+    EXPECT_EQ(read["changed_files"][0], own);
+    EXPECT_EQ(read["mappings"][0]["build_id"], "abcd");
+    EXPECT_TRUE(holds(pprof_message(other), "abcd"));
+    EXPECT_TRUE(profile_with("abcd", "/no such file").changed_files.empty()) << "a missing file names nothing wrongly";
+    if (!id.empty()) {
+        EXPECT_TRUE(profile_with(id, own).changed_files.empty());
+    }
 }
 
 TEST(profile_text, says_who_holds_what_and_how_sure_it_is) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -39,6 +40,23 @@ TEST(saved_profile, reads_what_was_written) {
     EXPECT_EQ(read.mapping_of(0x1FFF)->begin, 0x1000u);
     EXPECT_EQ(read.mapping_of(0xFFF), nullptr);
     EXPECT_EQ(read.mapping_of(0x4000), nullptr);
+}
+
+TEST(saved_profile, a_build_id_is_that_of_all_mappings_of_its_file) {
+    sample::profile_bytes bytes;
+    bytes.words(format::section::mappings, "1000-2000 r--p 00000000 08:01 12 /lib/a.so\n"
+                                           "2000-3000 r-xp 00001000 08:01 12 /lib/a.so\n"
+                                           "3000-4000 r-xp 00000000 08:01 13 /lib/b.so\n"
+                                           "4000-5000 r-xp 00000000 00:00 0\n"
+                                           "6000-7000 r--p 00000000 08:01 14 /lib/a.so\n"
+                                           "7000-8000 r-xp 00001000 08:01 14 /lib/a.so\n");
+    bytes.words(format::section::builds, "1000 00ff12\n3000 not an ID\n60");
+    bytes.words(format::section::builds, "00 aa\nnonsense\n9000 bb\n");
+    const saved_profile read = read_profile(bytes.finished());
+    ASSERT_EQ(read.mappings.size(), 6u) << read.error;
+    std::vector<std::string> ids;
+    for (const profile_mapping& each : read.mappings) ids.push_back(each.build_id);
+    EXPECT_EQ(ids, (std::vector<std::string>{"00ff12", "00ff12", "", "", "aa", "aa"}));
 }
 
 TEST(saved_profile, sections_and_fields_of_later_versions_are_skipped) {

@@ -24,7 +24,7 @@ struct heap_profile_file {
     std::vector<tenure::profile_format::site> sites;
     std::vector<std::uint64_t> frames;
     std::vector<tenure::profile_format::live_sample> live;
-    std::vector<tenure::profile_format::size_class> classes;
+    std::vector<tenure::profile_format::size_class> classes, classes_before;
     std::vector<tenure::profile_format::page_run> pages;
     std::vector<tenure::profile_format::cached_blocks> cached;
     std::map<tenure::profile_format::section, std::string> texts;
@@ -87,6 +87,7 @@ inline void read_heap_profile(const std::string& path, heap_profile_file& to) {
             to.pages.insert(to.pages.end(), some.begin(), some.end());
             break;
         }
+        case format::section::before: read_entries(to.classes_before, whole, payload, section); break;
         case format::section::end: {
             format::checksum sum;
             std::vector<std::uint64_t> words(at / 8);

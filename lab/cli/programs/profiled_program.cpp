@@ -28,6 +28,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::string_view peak_suffix = ".peak.heapprofile";
+
 /// The files of one run, those of one process together, in the order of saving.
 [[nodiscard]] std::vector<std::string> profiles_in(const std::string& folder) {
     std::vector<std::string> found;
@@ -39,7 +41,7 @@ namespace fs = std::filesystem;
     return found;
 }
 
-/// The number of the process, from NAME.PROCESS.NUMBER.heapprofile.
+/// The number of the process, from NAME.PROCESS.NUMBER.heapprofile, where NUMBER may be `exit` or `peak`.
 [[nodiscard]] std::string process_of(const std::string& file) {
     const std::string name = fs::path(file).filename().string();
     const std::size_t number = name.rfind('.', name.size() - profile_suffix.size() - 1);
@@ -109,6 +111,7 @@ recorded_profiles record_program(const std::vector<std::string>& words, const pr
     const ended_program ended = run_program(chosen.path, words, [&] {
         ::setenv("TENURE_PROFILE", "1", 1);
         ::setenv("TENURE_PROFILE_DIR", whole.c_str(), 1);
+        if (request.at_peak) ::setenv("TENURE_PROFILE_AT_PEAK", "1", 1);
         if (request.has_pages) ::setenv("TENURE_PROFILE_PAGES", "1", 1);
         if (!request.sample.empty()) ::setenv("TENURE_PROFILE_SAMPLE", request.sample.c_str(), 1);
         if (!request.every.empty())
@@ -117,13 +120,15 @@ recorded_profiles record_program(const std::vector<std::string>& words, const pr
     });
     recorded.code = ended.process <= 0 ? cannot_run : ended.code;
     if (ended.process <= 0) return recorded;
+    std::string peak;
     for (const std::string& each : profiles_in(request.folder)) {
         if (process_of(each) == std::to_string(ended.process)) {
-            recorded.shown = each; // "exit" comes after the numbers
+            (each.ends_with(peak_suffix) ? peak : recorded.shown) = each; // "exit" comes after the numbers
         } else {
             recorded.others.push_back(each);
         }
     }
+    if (!peak.empty() && (request.at_peak || recorded.shown.empty())) recorded.shown = peak;
     if (recorded.shown.empty() && !recorded.others.empty()) recorded.shown = recorded.others.front();
     if (!recorded.shown.empty()) return recorded;
     say("the program saved no profile: it was killed, ended without its exit handlers, or removed LD_PRELOAD. "

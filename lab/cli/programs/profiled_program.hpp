@@ -18,9 +18,10 @@ inline constexpr std::string_view profile_suffix = ".heapprofile";
 
 /// What is asked for, as on the command line.
 struct profile_request {
-    std::string sample; ///< bytes between samples; empty: the library's own choice
-    std::string every;  ///< a time; empty: only at the end
-    std::string folder; ///< for the files
+    std::string sample;   ///< bytes between samples; empty: the library's own choice
+    std::string every;    ///< a time; empty: only at the end
+    std::string folder;   ///< for the files
+    bool at_peak = false; ///< also saves one when the program holds most, and shows that
     bool has_pages = false;
 };
 

@@ -44,6 +44,9 @@ pins_command::pins_command(CLI::App& app)
                      "Folder for the page and the profiles themselves; tenure-pins-PROCESS if it is not given")
         ->type_name("DIR");
     command_->add_option("--every", every_, "Also saves a profile at intervals: 500ms, 60s, 5m, 1h")->type_name("TIME");
+    command_->add_flag("--at-peak", at_peak_,
+                       "Shows the memory when the blocks in use were most. A file is saved then, each time that they "
+                       "have grown by a tenth");
     command_->add_option("--stacks", stacks_, "Number of call stacks shown")
         ->transform(whole_number(0, max_shown))
         ->type_name("N")
@@ -73,11 +76,12 @@ pins_command::pins_command(CLI::App& app)
         "  tenure pins -- ./server --port 80               the table when it has ended; a page with the map of the "
         "heap\n"
         "  tenure pins --every 60s --out DIR -- ./server   a file each minute: tenure pins DIR/FILE shows it\n"
+        "  tenure pins --at-peak -- ./server               when the program held most\n"
         "  tenure pins --attach 1234 --for 60s             a server that runs under the drop-in\n"
         "  tenure pins server.1234.0001.heapprofile        shows a file that was saved with TENURE_PROFILE_PAGES=1,\n"
         "                                                  tn_profile_save_with_pages, HeapProfile.Save(…, true)\n\n"
-        "At the end of a program nearly everything is freed: --every, --attach or a signal (TENURE_PROFILE_SIGNAL) "
-        "show it at work.\n\n"
+        "At the end of a program nearly everything is freed: --at-peak, --every, --attach or a signal "
+        "(TENURE_PROFILE_SIGNAL) show it at work.\n\n"
         "Exit codes: the program's own, or 128 plus the signal's number when a signal ended it; 2 invalid command "
         "line, a file that is no profile or has no pages, or the library was not found; 3 a file could not be written; "
         "70 the command itself failed; 126 the program cannot be examined; 127 the program was not found.");
@@ -91,7 +95,7 @@ std::string pins_command::mistake_in_options() const {
         return fmt::format("--for {} is not valid: a time up to a day, as in 500ms, 30s, 5m", during_);
     if (words_.empty() && process_ == 0)
         return "nothing was given to show: tenure pins -- PROGRAM ..., or tenure pins FILE.heapprofile";
-    for (const char* const of_a_run : {"--sample", "--every", "--out", "--exact"}) {
+    for (const char* const of_a_run : {"--sample", "--every", "--out", "--exact", "--at-peak"}) {
         if (!is_run && command_->count(of_a_run) > 0)
             return fmt::format("{} applies to a run: tenure pins {} … -- PROGRAM", of_a_run, of_a_run);
     }
@@ -121,10 +125,9 @@ int pins_command::run() const {
 
 int pins_command::run_and_show() const {
     const std::string folder = out_.empty() ? fmt::format("tenure-pins-{}", ::getpid()) : out_;
-    const recorded_profiles recorded = record_program(words_, {is_exact_         ? "1"
-                                                               : sample_.empty() ? usual_sample
-                                                                                 : sample_,
-                                                               every_, folder, true});
+    profile_request request{sample_.empty() ? usual_sample : sample_, every_, folder, at_peak_, true};
+    if (is_exact_) request.sample = "1";
+    const recorded_profiles recorded = record_program(words_, request);
     if (recorded.shown.empty()) return recorded.code;
     const int shown_code = show(recorded.shown, folder);
     name_others(recorded.others, "tenure pins", folder);

@@ -28,7 +28,7 @@ private:
 
     CLI::App* command_;
     std::string sample_, out_, every_, html_, json_;
-    bool is_exact_ = false;
+    bool is_exact_ = false, at_peak_ = false;
     int process_ = 0;
     std::string during_ = "10s";
     std::size_t stacks_ = 10, frames_ = 6;

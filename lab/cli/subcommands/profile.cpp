@@ -47,7 +47,10 @@ profile_command::profile_command(CLI::App& app)
                      "tenure-profile-PROCESS if it is not given")
         ->type_name("DIR");
     command_->add_option("--every", every_, "Also saves a profile at intervals: 500ms, 60s, 5m, 1h")->type_name("TIME");
-    command_->add_flag("--at-peak", at_peak_, "Shows what was live when the live bytes were highest");
+    command_->add_flag(
+        "--at-peak", at_peak_,
+        "Shows what was live when the live bytes were highest. Of a run, a file is saved then, each time "
+        "that they have grown by a tenth: with the ages of blocks, and also if the program is killed");
     command_
         ->add_option(
             "--by", by_,
@@ -70,7 +73,9 @@ profile_command::profile_command(CLI::App& app)
     command_->add_option("--folded", folded_, "Writes folded stacks with their bytes, for flame graphs")
         ->type_name("FILE");
     command_->add_option("--json", json_, "Writes all data as JSON; - means standard output")->type_name("FILE");
-    command_->add_option("--diff", difference_, "Compares two saved profiles: what the second has more")
+    command_
+        ->add_option("--diff", difference_,
+                     "Compares two saved profiles, or files of pprof's format (.pb.gz): what the second has more")
         ->expected(2)
         ->type_name("BEFORE AFTER");
     command_
@@ -89,12 +94,14 @@ profile_command::profile_command(CLI::App& app)
         "Examples:\n"
         "  tenure profile -- ./server --port 80               the table at the end; page and pprof file in a folder\n"
         "  tenure profile --every 60s --out DIR -- ./server   also saves a profile every minute\n"
+        "  tenure profile --at-peak -- ./server               who held the memory when it was most\n"
         "  tenure profile --attach 1234 --for 60s             a server that runs under the drop-in\n"
         "  tenure profile server.1234.exit.heapprofile        shows a file that a program has saved "
         "(TENURE_PROFILE=1,\n"
         "                                                     tn_profile_save, HeapProfile.Save)\n"
         "  tenure profile --pprof heap.pb.gz FILE             converts it for pprof\n"
-        "  tenure profile --diff before.heapprofile after.heapprofile\n\n"
+        "  tenure profile --diff before.heapprofile after.heapprofile\n"
+        "  tenure profile --diff before.pb.gz after.pb.gz     pprof's files, also of other programs\n\n"
         "Exit codes: the program's own, or 128 plus the signal's number when a signal ended it; 2 invalid command "
         "line, "
         "a file that is no profile, or the library was not found; 3 a file could not be written; 70 the command itself "
@@ -104,6 +111,7 @@ profile_command::profile_command(CLI::App& app)
 profile_value profile_command::value(profile_format::occasion saved_at) const {
     if (by_ == "allocated") return &profile_stack::allocated;
     if (by_ == "live") return &profile_stack::live;
+    if (saved_at == profile_format::occasion::peak && by_.empty()) return &profile_stack::live;
     const bool is_peak = at_peak_ || by_ == "peak" || saved_at == profile_format::occasion::exit;
     return is_peak ? &profile_stack::at_peak : &profile_stack::live;
 }
@@ -150,7 +158,7 @@ int profile_command::run() const {
 
 int profile_command::run_and_show() const {
     const std::string folder = out_.empty() ? fmt::format("tenure-profile-{}", ::getpid()) : out_;
-    const recorded_profiles recorded = record_program(words_, {sample_, every_, folder});
+    const recorded_profiles recorded = record_program(words_, {sample_, every_, folder, at_peak_});
     if (recorded.shown.empty()) return recorded.code;
     const int shown_code = show(recorded.shown, folder);
     name_others(recorded.others, "tenure profile", folder);
@@ -211,16 +219,20 @@ int profile_command::attach() const {
 }
 
 int profile_command::show_difference() const {
-    const saved_profile before = load_profile(difference_[0]), after = load_profile(difference_[1]);
-    for (const saved_profile* const each : {&before, &after}) {
-        if (each->ok()) continue;
-        say(each->error);
-        return exit_code::bad_usage;
-    }
+    const profile_value of = value(profile_format::occasion::asked);
     symbols names;
-    const named_profile named_before = name_profile(before, names), named_after = name_profile(after, names);
-    const std::string text =
-        difference_text(named_before, named_after, value(profile_format::occasion::asked), stacks_, frames_);
+    const compared_profile before = load_compared(difference_[0], names), after = load_compared(difference_[1], names);
+    for (const compared_profile* const each : {&before, &after}) {
+        if (!each->ok()) {
+            say(each->error);
+            return exit_code::bad_usage;
+        }
+        if (each->is_pprof && of == &profile_stack::at_peak) {
+            say("pprof's format has no peak: --by live or --by allocated compares these files");
+            return exit_code::bad_usage;
+        }
+    }
+    const std::string text = difference_text(before.profile, after.profile, of, stacks_, frames_);
     return print(text) ? exit_code::ok : exit_code::not_written;
 }
 

@@ -140,8 +140,8 @@ std::vector<std::string> attached_process::files() const {
     std::error_code error;
     for (const fs::directory_entry& each : fs::directory_iterator(folder_, error)) {
         const std::string name = each.path().filename().string();
-        if (name.ends_with(".heapprofile") && name.find(middle) != std::string::npos)
-            found.push_back(each.path().string());
+        const bool is_asked = name.ends_with(".heapprofile") && !name.ends_with(".peak.heapprofile");
+        if (is_asked && name.find(middle) != std::string::npos) found.push_back(each.path().string());
     }
     std::sort(found.begin(), found.end());
     return found;

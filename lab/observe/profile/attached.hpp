@@ -21,7 +21,7 @@ public:
     [[nodiscard]] const std::string& refusal() const { return refusal_; }
     /// The folder where the process saves its profiles, as this process sees it.
     [[nodiscard]] const std::string& folder() const { return folder_; }
-    /// The process's saved profiles, in the order of saving.
+    /// The process's saved profiles, in the order of saving, without that of the peak.
     [[nodiscard]] std::vector<std::string> files() const;
 
     enum class request : std::uint16_t { save = 2, end = 4, save_with_pages = 2 + 8 };

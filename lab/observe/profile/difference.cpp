@@ -6,13 +6,39 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "observe/profile/pprof/pprof_file.hpp"
 #include "observe/profile/report/profile_text.hpp"
 #include "report/letters.hpp"
+#include "report/read_file.hpp"
 
 namespace tenure::lab {
+
+compared_profile load_compared(const std::string& path, symbols& names) {
+    compared_profile found;
+    file_text file = read_file(path, max_profile_bytes);
+    if (!file.ok()) {
+        found.error = fmt::format("{} {}", path, file.error);
+        return found;
+    }
+    found.is_pprof = is_gzipped(file.text);
+    if (found.is_pprof) {
+        pprof_profile read = read_pprof(file.text);
+        found.profile = std::move(read.profile);
+        if (!read.ok()) found.error = fmt::format("{}: {}", path, read.error);
+    } else {
+        const saved_profile saved = read_profile(file.text);
+        if (saved.ok()) {
+            found.profile = name_profile(saved, names);
+        } else {
+            found.error = fmt::format("{}: {}", path, saved.error);
+        }
+    }
+    return found;
+}
 
 double stack_change::error() const { return std::hypot(error_of(before), error_of(after)); }
 
@@ -37,12 +63,8 @@ std::vector<stack_change> difference_of(const named_profile& before, const named
 
 std::string difference_text(const named_profile& before, const named_profile& after, profile_value value,
                             std::size_t stacks, std::size_t frames) {
-    profile_format::estimate sum_before{}, sum_after{};
+    const profile_format::estimate &sum_before = total_of(before, value), &sum_after = total_of(after, value);
     const std::vector<stack_change> changes = difference_of(before, after, value);
-    for (const stack_change& each : changes) {
-        add(sum_before, each.before);
-        add(sum_after, each.after);
-    }
     const auto signed_text = [](double bytes) { return (bytes < 0 ? "" : "+") + size_text(bytes); };
     std::string text = fmt::format("bytes {}: {} before, {} after, {}\n", word_of(value), estimate_text(sum_before),
                                    estimate_text(sum_after), signed_text(sum_after.bytes - sum_before.bytes));
@@ -61,6 +83,8 @@ std::string difference_text(const named_profile& before, const named_profile& af
     if (changes.empty()) text += "     nothing was sampled in either\n";
     if (count < changes.size()) text += fmt::format("     … and {} more stacks\n", changes.size() - count);
     text += "\n± is what 95 of 100 differences are off by at most, by the chance of sampling.\n";
+    if (before.header.mean_bytes == 0 || after.header.mean_bytes == 0)
+        text += "A file does not say how often it sampled: its part of ± is not known, and is left out.\n";
     return text;
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// What changed between two heap profiles, by call stack.
+/// What changed between two heap profiles, by call stack. Each is a saved profile or a file in pprof's format.
 
 #include <cstddef>
 #include <string>
@@ -12,6 +12,17 @@
 #include "observe/profile/named_profile.hpp"
 
 namespace tenure::lab {
+
+struct compared_profile {
+    named_profile profile;
+    bool is_pprof = false;
+    std::string error; ///< empty when all else is valid; otherwise a sentence that begins with the file's name
+
+    [[nodiscard]] bool ok() const { return error.empty(); }
+};
+
+/// `names` may be used for several profiles.
+[[nodiscard]] compared_profile load_compared(const std::string& path, symbols& names);
 
 struct stack_change {
     const profile_stack* shown = nullptr; ///< of the later profile if it has the stack

@@ -13,14 +13,20 @@
 #include <map>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
+
+#include "observe/profile/calibration.hpp"
+#include "report/letters.hpp"
 
 namespace tenure::lab {
 
 namespace {
 
 namespace format = profile_format;
+
+constexpr std::string_view no_tag = "(no tag)";
 
 /// The loadable parts of a file: from the offset in the file to the address that its symbols have.
 class loaded_parts {
@@ -60,7 +66,12 @@ public:
         if (!is_new) return entry->second;
         const profile_mapping* const mapping = saved_.mapping_of(address - 1);
         const bool is_file = mapping != nullptr && mapping->path.starts_with('/');
-        if (is_file) {
+        if (is_file && !is_same_build(*mapping)) {
+            named_frame unknown;
+            unknown.module = printable(mapping->path);
+            unknown.offset = address - 1 - mapping->begin + mapping->file_offset;
+            entry->second.push_back(std::move(unknown));
+        } else if (is_file) {
             const auto part = parts_.try_emplace(mapping->path, mapping->path).first;
             const std::uint64_t in_file = address - mapping->begin + mapping->file_offset;
             entry->second = names_.at(mapping->path, part->second.address_of(in_file), true);
@@ -70,9 +81,26 @@ public:
         return entry->second;
     }
 
+    /// Files that are not what ran, so that their names would be wrong.
+    [[nodiscard]] const std::vector<std::string>& changed_files() const { return changed_; }
+
 private:
+    [[nodiscard]] bool is_same_build(const profile_mapping& mapping) {
+        if (mapping.build_id.empty()) return true;
+        const auto [entry, is_new] = builds_.try_emplace({mapping.path, mapping.build_id}, true);
+        if (!is_new) return entry->second;
+        const std::string now = names_.build_id(mapping.path);
+        std::error_code error;
+        const bool is_there = std::filesystem::exists(mapping.path, error);
+        entry->second = now == mapping.build_id || !is_there;
+        if (!entry->second) changed_.push_back(mapping.path);
+        return entry->second;
+    }
+
     const saved_profile& saved_;
     symbols& names_;
+    std::map<std::pair<std::string, std::string>, bool> builds_; ///< by path and ID: whether the file is that build
+    std::vector<std::string> changed_;
     std::map<std::string, loaded_parts> parts_;
     std::unordered_map<std::uint64_t, std::vector<named_frame>> known_;
 };
@@ -135,6 +163,17 @@ void set_ages(const saved_profile& saved, const std::vector<std::size_t>& stack_
     }
 }
 
+void calibrate(const saved_profile& saved, const calibration& exact, const std::vector<std::size_t>& stack_of_site,
+               named_profile& to) {
+    std::vector<std::size_t> stack_of_sample;
+    for (const format::live_sample& each : saved.live) stack_of_sample.push_back(stack_of_site[each.site]);
+    const std::vector<format::estimate> found = exact.by_group(stack_of_sample, to.stacks.size());
+    for (std::size_t index = 0; index < found.size(); ++index) to.stacks[index].live = found[index];
+    to.live = exact.total();
+    to.unsampled_bytes = exact.unsampled_bytes();
+    to.is_calibrated = true;
+}
+
 /// What a sample stands for.
 [[nodiscard]] format::estimate estimate_of(const format::live_sample& sample, std::uint64_t mean_bytes) {
     const auto bytes = static_cast<double>(sample.block_bytes);
@@ -144,12 +183,26 @@ void set_ages(const saved_profile& saved, const std::vector<std::size_t>& stack_
     return {1, 1 / chance, all, all * all * (1 - chance)};
 }
 
-[[nodiscard]] std::vector<profile_group> sorted(const std::map<std::string, format::estimate>& groups) {
-    std::vector<profile_group> found;
-    for (const auto& [name, live] : groups) found.push_back({name, live});
-    std::stable_sort(found.begin(), found.end(),
+/// The sums of the live samples by name, the most bytes first. `name_of(sample)` is the group's name.
+template<class NameOf>
+[[nodiscard]] std::vector<profile_group> groups_of(const saved_profile& saved, const calibration& exact,
+                                                   NameOf&& name_of) {
+    std::map<std::string, std::size_t> known;
+    std::vector<std::size_t> group_of_sample;
+    std::vector<profile_group> groups;
+    for (const format::live_sample& each : saved.live) {
+        const auto [entry, is_new] = known.try_emplace(name_of(each), groups.size());
+        if (is_new) groups.push_back({entry->first, {}});
+        group_of_sample.push_back(entry->second);
+        add(groups[entry->second].live, estimate_of(each, saved.header.mean_bytes));
+    }
+    if (exact.is_possible()) {
+        const std::vector<format::estimate> found = exact.by_group(group_of_sample, groups.size());
+        for (std::size_t index = 0; index < groups.size(); ++index) groups[index].live = found[index];
+    }
+    std::stable_sort(groups.begin(), groups.end(),
                      [](const profile_group& a, const profile_group& b) { return a.live.bytes > b.live.bytes; });
-    return found;
+    return groups;
 }
 
 [[nodiscard]] std::string tag_name(const saved_profile& saved, std::uint32_t tag) {
@@ -185,19 +238,25 @@ named_profile name_profile(const saved_profile& saved, symbols& names) {
         add(named.live, site.live);
         add(named.at_peak, site.at_peak);
     }
+    named.changed_files = frames.changed_files();
     set_ages(saved, stack_of_site, named);
-    std::map<std::string, format::estimate> threads, tags;
-    for (const format::live_sample& each : saved.live) {
-        const format::estimate estimate = estimate_of(each, saved.header.mean_bytes);
-        add(threads[std::to_string(each.thread)], estimate);
-        add(tags[each.tag == 0 ? std::string{"(no tag)"} : tag_name(saved, each.tag)], estimate);
-    }
-    named.threads = sorted(threads);
-    if (tags.size() > 1 || (tags.size() == 1 && tags.begin()->first != "(no tag)")) named.tags = sorted(tags);
+    const calibration exact(saved);
+    if (exact.is_possible()) calibrate(saved, exact, stack_of_site, named);
+    named.threads =
+        groups_of(saved, exact, [](const format::live_sample& each) { return std::to_string(each.thread); });
+    named.tags = groups_of(saved, exact, [&](const format::live_sample& each) {
+        return each.tag == 0 ? std::string{no_tag} : tag_name(saved, each.tag);
+    });
+    if (named.tags.size() == 1 && named.tags.front().name == no_tag) named.tags.clear();
     std::stable_sort(named.stacks.begin(), named.stacks.end(), [](const profile_stack& a, const profile_stack& b) {
         return a.live.bytes != b.live.bytes ? a.live.bytes > b.live.bytes : a.allocated.bytes > b.allocated.bytes;
     });
     return named;
+}
+
+const profile_format::estimate& total_of(const named_profile& profile, profile_value value) {
+    if (value == &profile_stack::allocated) return profile.allocated;
+    return value == &profile_stack::live ? profile.live : profile.at_peak;
 }
 
 double error_of(const profile_format::estimate& of) {

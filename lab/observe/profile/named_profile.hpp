@@ -43,11 +43,15 @@ struct named_profile {
     std::string command; ///< the command line
     profile_format::file_header header{};
     std::vector<profile_mapping> mappings; ///< of code
-    std::vector<profile_stack> stacks;     ///< the most live bytes first
+    /// Files with another build ID than what ran: their functions have no names.
+    std::vector<std::string> changed_files;
+    std::vector<profile_stack> stacks; ///< the most live bytes first
     profile_format::estimate allocated{}, live{}, at_peak{};
     std::vector<profile_group> threads; ///< that allocated what is live, the most bytes first
     std::vector<profile_group> tags;    ///< likewise; empty when no block has a tag
     std::uint64_t heap_live_bytes = 0;  ///< what the heap itself counts: also blocks of before the profile
+    bool is_calibrated = false;         ///< all estimates of what is live are corrected by its counts: calibration.hpp
+    double unsampled_bytes = 0;         ///< the part of `live` that is in no stack, if calibrated
 };
 
 /// Names all frames. `names` may be used for several profiles.
@@ -55,6 +59,9 @@ struct named_profile {
 
 /// Which of a stack's estimates is asked for.
 using profile_value = profile_format::estimate profile_stack::*;
+
+/// The estimate for all stacks.
+[[nodiscard]] const profile_format::estimate& total_of(const named_profile& profile, profile_value value);
 
 /// What 95 of 100 estimates are off by at most: 1.96 standard errors.
 [[nodiscard]] double error_of(const profile_format::estimate& of);

@@ -21,7 +21,6 @@ namespace {
 
 namespace format = profile_format;
 
-constexpr std::uint64_t max_file_bytes = std::uint64_t{4} << 30U;
 constexpr std::uint64_t max_frames_of_stack = 4096;
 
 /// The sections of a file, and how much of it has been read.
@@ -134,6 +133,25 @@ void for_each_part(std::string_view text, char separator, Visit&& visit) {
     }
 }
 
+/// Lines of the section of builds: "ADDRESS ID".
+void read_builds(std::string_view text, saved_profile& to) {
+    std::map<std::uint64_t, std::string> builds;
+    for_each_part(text, '\n', [&](std::string_view line) {
+        std::uint64_t begin = 0;
+        const bool is_valid =
+            read_number(line, begin, 16, ' ') && line.find_first_not_of("0123456789abcdef") == std::string_view::npos;
+        if (is_valid) builds[begin] = line;
+    });
+    std::map<std::string, std::string> latest; // of each file: its other mappings follow the one with the ID
+    for (profile_mapping& each : to.mappings) {
+        if (!each.path.starts_with('/')) continue;
+        const auto found = builds.find(each.begin);
+        if (found != builds.end()) latest[each.path] = found->second;
+        const auto known = latest.find(each.path);
+        if (known != latest.end()) each.build_id = known->second;
+    }
+}
+
 void read_texts(const std::map<format::section, std::string>& texts, saved_profile& to) {
     const auto text_of = [&](format::section kind) {
         const auto found = texts.find(kind);
@@ -149,6 +167,7 @@ void read_texts(const std::map<format::section, std::string>& texts, saved_profi
                   [&](std::string_view line) { read_memory_line(line, to.memory); });
     std::stable_sort(to.memory.begin(), to.memory.end(),
                      [](const resident_mapping& a, const resident_mapping& b) { return a.begin < b.begin; });
+    read_builds(text_of(format::section::builds), to);
     for_each_part(text_of(format::section::tags), '\n', [&](std::string_view line) {
         std::uint32_t number = 0;
         if (read_number(line, number, 10, ' ')) to.tags[number] = printable(line);
@@ -242,6 +261,7 @@ saved_profile read_profile(std::string_view bytes) {
         case format::section::classes: is_read = read_entries(section, payload, read.classes); break;
         case format::section::pages: is_read = add_entries(section, payload, read.pages); break;
         case format::section::cached: is_read = read_entries(section, payload, read.cached); break;
+        case format::section::before: is_read = read_entries(section, payload, read.classes_before); break;
         case format::section::end: {
             std::uint64_t written = 0;
             is_read = payload.size() >= sizeof written;
@@ -268,7 +288,7 @@ saved_profile read_profile(std::string_view bytes) {
 }
 
 saved_profile load_profile(const std::string& path) {
-    const file_text file = read_file(path, max_file_bytes);
+    const file_text file = read_file(path, max_profile_bytes);
     saved_profile read;
     if (!file.ok()) {
         read.error = fmt::format("{} {}", path, file.error);

@@ -16,12 +16,15 @@
 
 namespace tenure::lab {
 
+constexpr std::uint64_t max_profile_bytes = std::uint64_t{4} << 30U; ///< of a file; larger ones are refused
+
 /// A range of the process's addresses, with the file that is mapped there.
 struct profile_mapping {
     std::uint64_t begin = 0, end = 0;
     std::uint64_t file_offset = 0; ///< of `begin`
     std::string path;              ///< empty or "[heap]": no file
     bool is_code = false;
+    std::string build_id; ///< of the file, in hex digits; empty: not known
 };
 
 /// A range of the process's addresses, with what of it is in memory.
@@ -37,7 +40,8 @@ struct saved_profile {
     std::vector<std::uint64_t> frames;
     std::vector<profile_format::live_sample> live;
     std::vector<profile_format::size_class> classes;
-    std::vector<profile_mapping> mappings; ///< by address
+    std::vector<profile_format::size_class> classes_before; ///< empty: not known
+    std::vector<profile_mapping> mappings;                  ///< by address
     // What the heap's pages are used for: empty unless the file was saved with pages.
     std::vector<profile_format::page_run> pages; ///< by address; no two overlap
     std::vector<profile_format::cached_blocks> cached;

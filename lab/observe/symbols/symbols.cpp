@@ -220,6 +220,16 @@ const std::vector<named_frame>& symbols::made_at_run_time(std::uint32_t process,
     return entry->second;
 }
 
+std::string symbols::build_id(std::string_view module) {
+    const opened_module& in = state_->open(module);
+    const unsigned char* bytes = nullptr;
+    GElf_Addr address = 0;
+    const int count = in.module != nullptr ? dwfl_module_build_id(in.module, &bytes, &address) : 0;
+    std::string text;
+    for (int each = 0; each < count; ++each) text += fmt::format("{:02x}", bytes[each]);
+    return text;
+}
+
 std::string symbols::variable(std::string_view module, std::uint64_t offset) {
     const opened_module& in = state_->open(module);
     if (in.module == nullptr) return {};

@@ -40,6 +40,8 @@ public:
     [[nodiscard]] const std::vector<named_frame>& at(std::string_view module, std::uint64_t offset, bool is_return);
     /// The same for an address of a process that is in no module.
     [[nodiscard]] const std::vector<named_frame>& made_at_run_time(std::uint32_t process, std::uint64_t address);
+    /// The build ID of a file, in hex digits; empty when it has none or cannot be read.
+    [[nodiscard]] std::string build_id(std::string_view module);
     /// The variable at an offset; empty when there is none.
     [[nodiscard]] std::string variable(std::string_view module, std::uint64_t offset);
 

@@ -97,6 +97,9 @@ constexpr std::array<option_info, option_count> table{{
     {option::profile_every_ms, option_form::count, "profile_every_ms", "TENURE_PROFILE_EVERY_MS", 0, 0, 86'400'000,
      "Milliseconds after which a heap profile that was started by the option profile is saved again, at the next "
      "allocation that it records; 0: only at the end."},
+    {option::profile_at_peak, option_form::count, "profile_at_peak", "TENURE_PROFILE_AT_PEAK", 0, 0, 1,
+     "1: a heap profile that was started by the option profile is also saved while the program holds most: each time "
+     "that its live bytes have grown by a tenth since the last time, in place of that file."},
     {option::profile_signal, option_form::count, "profile_signal", "TENURE_PROFILE_SIGNAL", 0, 0, 64,
      "Number of a signal on which the drop-in malloc saves the heap profile, and starts one if none is being recorded; "
      "a signal that the program handles or ignores is left alone; 0: none."},

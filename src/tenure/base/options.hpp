@@ -45,10 +45,11 @@ enum class option : std::uint8_t {
     profile,
     profile_sample_bytes,
     profile_every_ms,
+    profile_at_peak,
     profile_signal,
     profile_pages,
 };
-constexpr std::size_t option_count = 28;
+constexpr std::size_t option_count = 29;
 
 /// Parts that can use the process's malloc. The value of option::passthrough is a set of them.
 enum class part : std::uint8_t {

@@ -22,7 +22,7 @@ constexpr char magic[8] = {'T', 'N', 'H', 'E', 'A', 'P', 'P', 'R'};
 constexpr std::uint32_t version = 1;
 
 /// Why the file was written.
-enum class occasion : std::uint32_t { asked, exit, interval, signal };
+enum class occasion : std::uint32_t { asked, exit, interval, signal, peak };
 
 struct file_header {
     char magic[8];
@@ -50,6 +50,8 @@ enum class section : std::uint32_t {
     classes = 8,   ///< size_class: what the heap itself counts
     pages = 9,     ///< page_run: the heap's OS pages that are in memory, if asked for; may occur several times
     memory = 10,   ///< text: the process's mappings with their resident bytes, as in /proc/PID/smaps; with pages
+    before = 11,   ///< size_class: the same at the begin of the profile
+    builds = 12,   ///< text: "ADDRESS ID\n" for each mapped file with code: where it begins, and its build ID, in hex
     end = 99,      ///< one std::uint64_t: the checksum of all bytes before this section's header. Nothing follows
 };
 
@@ -94,8 +96,12 @@ struct live_sample {
 };
 static_assert(sizeof(live_sample) == 48);
 
-/// What the heap counts for one size when the file is written, exact as far as no thread is at work meanwhile. Blocks
-/// of before the profile began are included.
+/// What the heap counts for one size when the file is written, or when the profile ended, exact as far as no thread is
+/// at work meanwhile. Blocks of before the profile began are included.
+///
+/// In `section::before`: the blocks that no sample stands for, those that were live or in the caches of threads when
+/// the profile began. The section is missing where the counts and the samples are not of the same blocks: in checked
+/// builds.
 struct size_class {
     std::uint64_t block_bytes; ///< zero: all blocks past the last class
     std::uint64_t live_blocks;

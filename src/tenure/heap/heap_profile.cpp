@@ -3,6 +3,7 @@
 
 #include <tenure/heap/heap_profile.hpp>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -38,30 +39,58 @@ constinit platform::fork_handler records_fork{platform::fork_order::leaf, nullpt
 
 constinit std::atomic<std::uint64_t> started_ms{0}; ///< zero: never
 constinit std::atomic<std::uint64_t> due_ms{UINT64_MAX};
+constinit std::atomic<std::uint64_t> no_peak_before_ms{0};
 constinit std::atomic<std::uint32_t> file_number{0};
 constinit std::atomic<bool> is_automatic{false};
+/// Below that, a profile at the peak would say little.
+constexpr double least_peak_samples = 16;
 
-/// What the heap counts. It takes the heap's locks, so it is asked before the records' lock is taken.
+// What the heap counts, when the profile began and at last. Under the lock of control. Counting takes the heap's locks,
+// so it is done before the records' lock is taken.
 using class_figures = std::array<format::size_class, detail::small_class_count + 1>;
-void count_classes(class_figures& to) noexcept {
+constinit class_figures classes_before{};
+constinit class_figures classes_now{};
+
+enum class cached_blocks : bool { left_out, included };
+void count_classes(class_figures& to, cached_blocks those_cached) noexcept {
     const detail::heap_core& core = detail::process_core();
     for (std::size_t index = 0; index < detail::small_class_count; ++index) {
         const detail::class_usage found = core.usage_of(index);
-        const std::uint64_t live = found.allocated - found.cached;
-        to[index] = {detail::class_bytes(index), live, live * detail::class_bytes(index)};
+        const std::uint64_t count =
+            those_cached == cached_blocks::included ? found.allocated : found.allocated - found.cached;
+        to[index] = {detail::class_bytes(index), count, count * detail::class_bytes(index)};
     }
     to.back() = {0, core.large().live_count() + core.huge().live_count(),
                  core.large().live_bytes() + core.huge().live_bytes()};
+    const auto count_guarded = [](void* context, void* block, std::size_t bytes) noexcept {
+        const std::uint64_t block_bytes = detail::process_core().profiled(block, bytes).bytes;
+        class_figures& figures = *static_cast<class_figures*>(context);
+        const auto is_its = [&](const format::size_class& each) { return each.block_bytes == block_bytes; };
+        format::size_class& its = *std::find_if(figures.begin(), figures.end() - 1, is_its); // or the last
+        ++its.live_blocks;
+        its.live_bytes += block_bytes;
+    };
+    const platform::lock_guard lock(core.sampled().mutex());
+    core.sampled().for_each(count_guarded, &to);
+}
+
+/// Requires  the lock of control, and a profile.
+[[nodiscard]] bool write_as(std::string_view path, format::occasion why, profile_contents what) noexcept {
+    if (heap_profile::is_running()) count_classes(classes_now, cached_blocks::left_out);
+    detail::profile_moment moment{detail::sampling::mean_bytes(),
+                                  started_ms.load(std::memory_order_relaxed),
+                                  why,
+                                  classes_now,
+                                  classes_before,
+                                  what == profile_contents::stacks_and_pages};
+    if constexpr (checks::caller) moment.classes_before = {}; // counts leave out blocks between guard pages
+    return detail::write_profile(records_of_profile, moment, path);
 }
 
 status save_as(std::string_view path, format::occasion why, profile_contents what) noexcept {
-    static class_figures classes; // under the lock
     const platform::lock_guard lock(control_mutex);
     if (started_ms.load(std::memory_order_relaxed) == 0) return status::not_started;
-    count_classes(classes);
-    const detail::profile_moment moment{detail::sampling::mean_bytes(), started_ms.load(std::memory_order_relaxed), why,
-                                        what == profile_contents::stacks_and_pages};
-    return detail::write_profile(records_of_profile, moment, classes, path) ? status::ok : status::file_error;
+    return write_as(path, why, what) ? status::ok : status::file_error;
 }
 
 }
@@ -81,12 +110,14 @@ status heap_profile::start(std::uint64_t mean_bytes) noexcept {
     started_ms.store(platform::unix_ms(), std::memory_order_relaxed);
     detail::is_profiling.store(true, std::memory_order_release);
     core.count_allocations(true);
+    count_classes(classes_before, cached_blocks::included); // last, so that it has all that was not counted
     return status::ok;
 }
 
 status heap_profile::stop() noexcept {
     const platform::lock_guard lock(control_mutex);
     if (!is_running()) return status::not_started;
+    count_classes(classes_now, cached_blocks::left_out);
     detail::process_core().count_allocations(false);
     detail::is_profiling.store(false, std::memory_order_release);
     return status::ok;
@@ -109,6 +140,8 @@ void heap_profile_events::set_up() noexcept {
     is_automatic.store(true, std::memory_order_relaxed);
     const std::uint64_t every_ms = option_value(option::profile_every_ms);
     if (every_ms != 0) due_ms.store(platform::unix_ms() + every_ms, std::memory_order_relaxed);
+    if (option_value(option::profile_at_peak) != 0)
+        records_of_profile.await_rise(least_peak_samples * static_cast<double>(detail::sampling::mean_bytes()));
 }
 
 void heap_profile_events::save_now(format::occasion why) noexcept {
@@ -122,8 +155,8 @@ void heap_profile_events::save_now(format::occasion why, profile_contents what) 
     report_text path;
     if (directory != nullptr && *directory != '\0') path.text(directory).text("/");
     path.text(platform::program_name()).text(".").number(platform::process_id()).text(".");
-    if (why == format::occasion::exit) {
-        path.text("exit");
+    if (why == format::occasion::exit || why == format::occasion::peak) {
+        path.text(why == format::occasion::exit ? "exit" : "peak");
     } else {
         const std::uint32_t number = file_number.fetch_add(1, std::memory_order_relaxed) + 1;
         for (std::uint32_t least = 1000; least > number && least > 1; least /= 10) path.text("0");
@@ -135,15 +168,39 @@ void heap_profile_events::save_now(format::occasion why, profile_contents what) 
         text.text("The heap profile ").text(path.view()).text(" could not be written. ");
         text.text("TENURE_PROFILE_DIR names a folder that exists and has room.");
         report(report_kind::notice, text.view());
+        if (why == format::occasion::peak) records_of_profile.await_rise(detail::profile_records::never);
     }
     errno = saved;
 }
 
-void heap_profile_events::save_if_due(std::uint64_t now_ms) noexcept {
+namespace {
+
+void save_at_interval(std::uint64_t now_ms) noexcept {
     std::uint64_t due = due_ms.load(std::memory_order_relaxed);
-    if (now_ms < due || !may_save()) return;
+    if (now_ms < due || !heap_profile_events::may_save()) return;
     const std::uint64_t next = now_ms + option_value(option::profile_every_ms);
-    if (due_ms.compare_exchange_strong(due, next, std::memory_order_relaxed)) save_now(format::occasion::interval);
+    if (due_ms.compare_exchange_strong(due, next, std::memory_order_relaxed))
+        heap_profile_events::save_now(format::occasion::interval);
+}
+
+/// Each file needs a tenth more of live bytes than the one before, so there are few: 24 for ten times as much. Where
+/// saving is slow, as with many stacks, it takes a tenth of the time at most: until then a file needs twice as much.
+void save_at_peak(std::uint64_t now_ms) noexcept {
+    constexpr double growth = 1.1, growth_in_pause = 2;
+    constexpr std::uint64_t pause = 10; // times as long as saving took
+    if (!records_of_profile.has_risen() || !heap_profile_events::may_save()) return;
+    const bool is_pause = now_ms < no_peak_before_ms.load(std::memory_order_relaxed);
+    if (!records_of_profile.take_rise(growth, is_pause ? growth_in_pause / growth : 1)) return;
+    heap_profile_events::save_now(format::occasion::peak);
+    const std::uint64_t ended_ms = platform::unix_ms();
+    if (ended_ms > now_ms) no_peak_before_ms.store(ended_ms + pause * (ended_ms - now_ms), std::memory_order_relaxed);
+}
+
+}
+
+void heap_profile_events::save_if_due(std::uint64_t now_ms) noexcept {
+    save_at_interval(now_ms);
+    save_at_peak(now_ms);
 }
 
 namespace {

@@ -14,7 +14,8 @@
 /// What it says   estimates. One byte in `mean_bytes` is chosen, and its block recorded with its stack. A stack with B
 ///                live bytes in small blocks has about B / mean_bytes samples, and the standard error of its estimate
 ///                is about B / sqrt(B / mean_bytes): 9 % for 64 MiB at the default of 512 KiB. The file has the error
-///                of each estimate.
+///                of each estimate, and the heap's exact counts by size class when the profile began and when it was
+///                saved: `tenure profile` corrects the estimates of what is live by them.
 /// Cost           Without a profile: nothing, the inline paths are the same. With one: allocations and frees stay in
 ///                line and pass through a second list, 1 to 2 ns; a recorded block costs microseconds for its stack,
 ///                and the frees of other blocks in its page are slow calls. In checked builds every call is a slow one.
@@ -63,7 +64,7 @@ namespace detail {
 struct heap_profile_events {
     /// Starts a profile if the options say so. Called once, when the process heap begins.
     static void set_up() noexcept;
-    /// Saves `DIRECTORY/PROGRAM.PROCESS.NUMBER.heapprofile`.
+    /// Saves `DIRECTORY/PROGRAM.PROCESS.NUMBER.heapprofile`; at the end and at a peak, `exit` or `peak` is the number.
     /// With pages if option profile_pages says so.
     TENURE_API static void save_now(profile_format::occasion why) noexcept;
     /// The same with `what`, whatever the options say.

@@ -12,22 +12,16 @@
 #include <tuple>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "observe/profile/pprof/pprof_fields.hpp"
+#include "observe/profile/report/profile_text.hpp"
+
 namespace tenure::lab {
 
 namespace {
 
-// https://github.com/google/pprof/blob/main/proto/profile.proto: the numbers of the fields.
-namespace field {
-enum profile { sample_type = 1, sample, mapping, location, function, string_table };
-enum profile_rest { time_nanos = 9, duration_nanos, period_type, period, comment, default_sample_type };
-enum value_type { type = 1, unit };
-enum sample_fields { location_id = 1, value, label };
-enum label_fields { key = 1, str, num, num_unit };
-enum mapping_fields { mapping_id = 1, memory_start, memory_limit, file_offset, filename, build_id, has_functions };
-enum location_fields { location_number = 1, its_mapping, address, line };
-enum line_fields { function_id = 1, line_number };
-enum function_fields { function_number = 1, name, system_name, function_file };
-}
+namespace field = pprof_field;
 
 /// Encodes a message: fields of numbers and of bytes. Fields that are zero or empty are left out, as the format says.
 class message {
@@ -89,6 +83,9 @@ public:
         whole_.bytes(field::period_type, value_type("space", "bytes"));
         whole_.number(field::period, profile_.header.mean_bytes);
         whole_.number(field::comment, string(profile_.command));
+        whole_.number(field::comment,
+                      string(fmt::format("live: {}{}", estimate_text(profile_.live),
+                                         profile_.is_calibrated ? ", corrected by the heap's counts" : "")));
         whole_.number(field::default_sample_type, string("inuse_space"));
         for (const std::string& each : strings_) whole_.bytes(field::string_table, each);
         return whole_.text();
@@ -113,6 +110,7 @@ private:
         one.number(field::memory_limit, mapping.end);
         one.number(field::file_offset, mapping.file_offset);
         one.number(field::filename, string(mapping.path));
+        one.number(field::build_id, string(mapping.build_id));
         one.number(field::has_functions, 1);
         whole_.bytes(field::mapping, one.text());
     }

@@ -191,13 +191,18 @@ std::string to_html(const named_profile& profile) {
     const auto& header = profile.header;
     text += fmt::format(
         "<header>\n{}\n{}{}</header>\n", element("h1", "", title), element("p", "", profile.command),
-        element(
-            "p", "",
-            fmt::format("Process {}, over {}. One allocated byte in {} was sampled. Live: {}. At the peak: {}. "
-                        "Allocated: {}. ± is what 95 of 100 estimates are off by at most, by the chance of sampling.",
-                        header.process, age_text(header.saved_ms - std::min(header.saved_ms, header.started_ms)),
-                        size_text(static_cast<double>(header.mean_bytes)), estimate_text(profile.live),
-                        estimate_text(profile.at_peak), estimate_text(profile.allocated))));
+        element("p", "",
+                fmt::format("Process {}, over {}. One allocated byte in {} was sampled. Live: {}. At the peak: {}. "
+                            "Allocated: {}. ± is what 95 of 100 estimates are off by at most, by the chance of "
+                            "sampling.{}",
+                            header.process, age_text(header.saved_ms - std::min(header.saved_ms, header.started_ms)),
+                            size_text(static_cast<double>(header.mean_bytes)), estimate_text(profile.live),
+                            estimate_text(profile.at_peak), estimate_text(profile.allocated),
+                            profile.is_calibrated ? " What is live is corrected by the heap's own counts." : "")));
+    for (const std::string& each : profile.changed_files) {
+        text +=
+            element("p", "", printable(each) + " is another build than the one that ran: its functions are not named.");
+    }
     text += "<section class=\"closing\" id=\"live\">\n<h2>Live</h2>\n" + flame_svg(profile, &profile_stack::live, "l") +
             "</section>\n";
     text += "<section class=\"closing\" id=\"peak\">\n<h2>Live at the peak</h2>\n" +

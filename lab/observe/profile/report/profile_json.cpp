@@ -8,6 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "report/letters.hpp"
+
 namespace tenure::lab {
 
 nlohmann::json json_of_estimate(const profile_format::estimate& of) {
@@ -56,6 +58,16 @@ namespace {
 }
 
 std::string to_json(const named_profile& profile) {
+    nlohmann::json mappings = nlohmann::json::array();
+    for (const profile_mapping& each : profile.mappings) {
+        mappings.push_back({{"begin", each.begin},
+                            {"end", each.end},
+                            {"file_offset", each.file_offset},
+                            {"path", printable(each.path)},
+                            {"build_id", each.build_id}});
+    }
+    nlohmann::json changed = nlohmann::json::array();
+    for (const std::string& each : profile.changed_files) changed.push_back(printable(each));
     nlohmann::json stacks = nlohmann::json::array();
     for (const profile_stack& each : profile.stacks) stacks.push_back(json_of(each));
     const nlohmann::json whole{{"program", profile.program},
@@ -67,11 +79,15 @@ std::string to_json(const named_profile& profile) {
                                {"peak_ms", profile.header.peak_ms},
                                {"lost_samples", profile.header.lost_samples},
                                {"heap_live_bytes", profile.heap_live_bytes},
+                               {"live_is_calibrated", profile.is_calibrated},
+                               {"live_unsampled_bytes", std::llround(profile.unsampled_bytes)},
                                {"live", json_of_estimate(profile.live)},
                                {"at_peak", json_of_estimate(profile.at_peak)},
                                {"allocated", json_of_estimate(profile.allocated)},
                                {"threads", json_of(profile.threads)},
                                {"tags", json_of(profile.tags)},
+                               {"mappings", std::move(mappings)},
+                               {"changed_files", std::move(changed)},
                                {"stacks", std::move(stacks)}};
     return whole.dump(2) + "\n";
 }

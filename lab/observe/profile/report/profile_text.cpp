@@ -50,6 +50,10 @@ namespace {
                     size_text(static_cast<double>(header.mean_bytes)));
     text += fmt::format("live       {} in {} blocks ({} samples)\n", estimate_text(profile.live),
                         blocks_text(profile.live.blocks), profile.live.samples);
+    if (header.written_at == profile_format::occasion::peak) {
+        text += "saved when the live bytes were highest so far; until the next such file they may have grown by a "
+                "tenth\n";
+    }
     if (header.peak_ms != 0) {
         text += fmt::format("peak       {}, {} after the start\n", estimate_text(profile.at_peak),
                             age_text(header.peak_ms - std::min(header.peak_ms, header.started_ms)));
@@ -57,9 +61,17 @@ namespace {
     text += fmt::format("allocated  {} in {} blocks ({} samples)\n", estimate_text(profile.allocated),
                         blocks_text(profile.allocated.blocks), profile.allocated.samples);
     if (profile.heap_live_bytes != 0) {
-        text += fmt::format("the heap itself counts {} live, with what was there before the profile\n",
-                            size_text(static_cast<double>(profile.heap_live_bytes)));
+        text += fmt::format("the heap itself counts {} live, with what was there before the profile{}\n",
+                            size_text(static_cast<double>(profile.heap_live_bytes)),
+                            profile.is_calibrated ? "; what is live is corrected by its counts" : "");
     }
+    if (profile.unsampled_bytes >= 0.01 * profile.live.bytes && profile.unsampled_bytes >= 1024) {
+        text += fmt::format("{} of it are in blocks of sizes without a sample, so in no stack below\n",
+                            size_text(profile.unsampled_bytes));
+    }
+    for (const std::string& each : profile.changed_files)
+        text +=
+            fmt::format("{} is another build than the one that ran: its functions are not named\n", printable(each));
     if (header.lost_samples != 0) {
         text += fmt::format("{} had no memory for a record: the estimates are too low\n",
                             count_text(header.lost_samples, "sample"));

@@ -4,6 +4,7 @@
 #include <tenure/heap/detail/profile/profile_records.hpp>
 
 #include <algorithm>
+#include <atomic>
 
 #include <tenure/base/align.hpp>
 
@@ -51,6 +52,22 @@ void profile_records::clear() noexcept {
     unused_ = no_index;
     live_bytes_ = peak_bytes_ = 0;
     peak_ = peak_ms_ = lost_ = 0;
+    awaited_bytes_ = never;
+    has_risen_.store(false, std::memory_order_relaxed);
+}
+
+void profile_records::await_rise(double bytes) noexcept {
+    const platform::lock_guard lock(mutex_);
+    awaited_bytes_ = bytes;
+    has_risen_.store(live_bytes_ >= bytes, std::memory_order_relaxed);
+}
+
+bool profile_records::take_rise(double growth, double least) noexcept {
+    const platform::lock_guard lock(mutex_);
+    has_risen_.store(false, std::memory_order_relaxed);
+    if (live_bytes_ < least * awaited_bytes_) return false;
+    awaited_bytes_ = live_bytes_ * growth;
+    return true;
 }
 
 bool profile_records::grow_places() noexcept {
@@ -137,6 +154,7 @@ bool profile_records::begin(const sample_facts& sample, std::span<void* const> s
         peak_ms_ = sample.at_ms;
         ++peak_; // all sites are now as they were at the peak
     }
+    if (live_bytes_ >= awaited_bytes_) has_risen_.store(true, std::memory_order_relaxed);
     return true;
 }
 

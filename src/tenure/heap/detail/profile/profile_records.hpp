@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/profile_format.hpp>
 #include <tenure/heap/detail/profile/record_array.hpp>
@@ -53,6 +54,15 @@ public:
     bool end(const void* block) noexcept;
     /// No block is live any more.
     void end_all() noexcept;
+
+    /// Whether the estimate of all live bytes has reached what is awaited; it may have fallen again.
+    [[nodiscard]] bool has_risen() const noexcept { return has_risen_.load(memory_order::relaxed); }
+    /// Awaits an estimate of so many live bytes; `never` awaits nothing.
+    void await_rise(double bytes) noexcept;
+    static constexpr double never = 1e300;
+    /// If the estimate is at least `least` times what is awaited, awaits `growth` times as much as it is.
+    /// Returns   whether it is; true for one thread only.
+    [[nodiscard]] bool take_rise(double growth, double least = 1) noexcept;
 
     [[nodiscard]] std::size_t live_count() const noexcept { return index_.count(); }
     [[nodiscard]] platform::mutex& mutex() noexcept { return mutex_; }
@@ -102,6 +112,8 @@ private:
     std::uint64_t peak_ = 0; ///< its number
     std::uint64_t peak_ms_ = 0;
     std::uint64_t lost_ = 0;
+    double awaited_bytes_ = never;
+    atomic<bool> has_risen_{false};
 };
 
 /// Those of the process heap.

@@ -13,6 +13,7 @@
 #include <tenure/heap/detail/profile/heap_samples.hpp>
 #include <tenure/heap/detail/profile/page_map.hpp>
 #include <tenure/heap/heap.hpp>
+#include <tenure/platform/build_id.hpp>
 #include <tenure/platform/output_file.hpp>
 #include <tenure/platform/program.hpp>
 
@@ -95,19 +96,101 @@ void write_pages(section_writer& to) noexcept {
     }
 }
 
-void write_file_as_text(section_writer& to, format::section kind, const char* path) noexcept {
-    struct target {
-        section_writer& to;
-        format::section kind;
-    } here{to, kind};
-    static char buffer[4096];
+char part_of_file[4096];
+
+/// Calls `take(part)` with one part of the file after another.
+template<class Take>
+void read_file(const char* path, Take take) noexcept {
     (void)platform::read_in_parts(
-        path, buffer, sizeof buffer,
-        [](void* context, std::string_view part) noexcept {
-            const target& writes = *static_cast<target*>(context);
-            writes.to.text(writes.kind, part);
-        },
-        &here);
+        path, part_of_file, sizeof part_of_file,
+        [](void* context, std::string_view part) noexcept { (*static_cast<Take*>(context))(part); }, &take);
+}
+
+/// Finds the build IDs of mapped files in the system's list of mappings: "begin-end rwxp offset device inode path".
+/// Only files with code are looked at, because others may be anywhere, and slow to read. The first mapping of a file
+/// comes before its code.
+class build_finder {
+public:
+    explicit build_finder(section_writer& to) noexcept : to_(to) {}
+
+    void read(std::string_view part) noexcept {
+        for (const char each : part) {
+            if (each == '\n') {
+                read_line({line_, length_});
+                length_ = 0;
+            } else if (length_ < sizeof line_) {
+                line_[length_++] = each;
+            }
+        }
+    }
+
+private:
+    static constexpr char digits[] = "0123456789abcdef";
+
+    /// Takes the number off the line, and the letter behind it.
+    [[nodiscard]] static std::uintptr_t take_number(std::string_view& line) noexcept {
+        std::uintptr_t value = 0;
+        while (!line.empty()) {
+            const char* const digit = std::find(digits, digits + 16, line.front());
+            line.remove_prefix(1);
+            if (digit == digits + 16) break;
+            value = value << 4 | static_cast<std::uintptr_t>(digit - digits);
+        }
+        return value;
+    }
+
+    void read_line(std::string_view line) noexcept {
+        const std::uintptr_t begin = take_number(line);
+        (void)take_number(line); // the end
+        constexpr std::size_t rights = 5;
+        if (line.size() < rights) return;
+        const bool is_code = line[2] == 'x';
+        line.remove_prefix(rights);
+        const std::uintptr_t offset = take_number(line);
+        while (!line.empty() && line.front() != '/') line.remove_prefix(1);
+        if (line.empty()) return;
+        std::uint64_t path = 0xCBF2'9CE4'8422'2325; // FNV-1a
+        for (const char each : line) path = (path ^ static_cast<unsigned char>(each)) * 0x0000'0100'0000'01B3;
+        if (offset == 0) {
+            begin_ = begin;
+            path_ = path;
+            is_read_ = false;
+        }
+        if (!is_code || path != path_ || is_read_) return;
+        is_read_ = true;
+        write(platform::build_id_at(begin_));
+    }
+
+    void write(const platform::build_id& id) noexcept {
+        if (id.count == 0) return;
+        char text[2 * sizeof(std::uintptr_t) + 1 + 2 * platform::build_id::max_bytes + 1];
+        char* at = text;
+        for (int shift = 8 * static_cast<int>(sizeof begin_) - 4; shift >= 0; shift -= 4)
+            *at++ = digits[begin_ >> shift & 15];
+        *at++ = ' ';
+        for (std::size_t each = 0; each < id.count; ++each) {
+            *at++ = digits[id.bytes[each] >> 4];
+            *at++ = digits[id.bytes[each] & 15];
+        }
+        *at++ = '\n';
+        to_.text(format::section::builds, {text, static_cast<std::size_t>(at - text)});
+    }
+
+    section_writer& to_;
+    std::uintptr_t begin_ = 0; ///< of the latest file
+    std::uint64_t path_ = 0;   ///< its hash
+    bool is_read_ = true;
+    std::size_t length_ = 0;
+    char line_[512];
+};
+
+void write_mappings(section_writer& to) noexcept {
+    alignas(build_finder) static char place[sizeof(build_finder)]; // signal handlers have small stacks
+    build_finder& builds = *::new (place) build_finder(to);
+    read_file(platform::mappings_file, [&](std::string_view part) noexcept {
+        to.text(format::section::mappings, part);
+        builds.read(part);
+    });
 }
 
 void write_tags(section_writer& to) noexcept {
@@ -131,13 +214,17 @@ void write_records(section_writer& to, const profile_records& records) noexcept 
     records.for_each_live([&](const format::live_sample& each) { to.words(&each, sizeof each); });
 }
 
+void write_classes(section_writer& to, format::section kind, std::span<const format::size_class> classes) noexcept {
+    to.begin(kind, sizeof(format::size_class), classes.size());
+    to.words(classes.data(), classes.size_bytes());
+}
+
 /// Storage for a writer, which is used by one thread at a time.
 alignas(section_writer) char place_of_writer[sizeof(section_writer)];
 
 }
 
-bool write_profile(profile_records& records, const profile_moment& moment, std::span<const format::size_class> classes,
-                   std::string_view path) noexcept {
+bool write_profile(profile_records& records, const profile_moment& moment, std::string_view path) noexcept {
     auto* const to = ::new (place_of_writer) section_writer(path);
     {
         const platform::lock_guard lock(records.mutex());
@@ -155,14 +242,16 @@ bool write_profile(profile_records& records, const profile_moment& moment, std::
         to->words(&header, sizeof header);
         write_records(*to, records);
     }
-    to->begin(format::section::classes, sizeof(format::size_class), classes.size());
-    to->words(classes.data(), classes.size_bytes());
+    write_classes(*to, format::section::classes, moment.classes);
+    if (!moment.classes_before.empty()) write_classes(*to, format::section::before, moment.classes_before);
     if (moment.has_pages) {
         write_pages(*to);
-        write_file_as_text(*to, format::section::memory, platform::memory_file);
+        read_file(platform::memory_file,
+                  [&](std::string_view part) noexcept { to->text(format::section::memory, part); });
     }
-    write_file_as_text(*to, format::section::mappings, platform::mappings_file);
-    write_file_as_text(*to, format::section::arguments, platform::arguments_file);
+    write_mappings(*to);
+    read_file(platform::arguments_file,
+              [&](std::string_view part) noexcept { to->text(format::section::arguments, part); });
     write_tags(*to);
     const bool is_written = to->finish();
     to->~section_writer();

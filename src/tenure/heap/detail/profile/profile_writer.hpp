@@ -19,6 +19,8 @@ struct profile_moment {
     std::uint64_t mean_bytes;
     std::uint64_t started_ms;
     profile_format::occasion occasion;
+    std::span<const profile_format::size_class> classes;
+    std::span<const profile_format::size_class> classes_before; ///< empty: not comparable with the samples
     bool has_pages; ///< whether the file also says what the heap's OS pages are used for
 };
 
@@ -28,6 +30,6 @@ struct profile_moment {
 /// Requires  one thread at a time.
 /// Returns   false if the file could not be written.
 [[nodiscard]] bool write_profile(profile_records& records, const profile_moment& moment,
-                                 std::span<const profile_format::size_class> classes, std::string_view path) noexcept;
+                                 std::string_view path) noexcept;
 
 }
