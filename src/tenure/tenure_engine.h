@@ -164,8 +164,8 @@ TN_API uint64_t tn_refusals_of(uint32_t tag);
  */
 typedef struct tn_hooks {
     uint32_t size;
-    uint32_t reserved;
-    void* context; /**< passed to each */
+    uint32_t flags; /**< zero or TN_HOOKS_NOT_AT_THREAD_END */
+    void* context;  /**< passed to each */
     /** `what` names the part; its text lives as long as the process. `bytes` is zero in frees. */
     void (*call_begin)(void* context, tn_text what, size_t bytes);
     void (*call_end)(void* context, tn_text what);
@@ -175,7 +175,8 @@ typedef struct tn_hooks {
 
 /**
  * Installs hooks, which are copied, or none for NULL. Call it when the program starts. TN_OUT_OF_MEMORY after eight
- * hooks in a process: each copy stays, because another thread may still use it. TN_INVALID_ARGUMENT without a size.
+ * different hooks in a process: each copy stays, because another thread may still use it; equal hooks use it again.
+ * TN_INVALID_ARGUMENT without a size, or for another flag.
  */
 TN_API tn_status tn_set_hooks(const tn_hooks* hooks);
 
@@ -211,6 +212,10 @@ typedef struct tn_frame_usage {
     uint64_t persistent_bytes; /**< live bytes of the process heap */
     uint64_t temp_job_bytes;   /**< live bytes of TempJob */
     uint64_t temp_bytes;       /**< allocated from Temp since the last record */
+/** What the library does when a thread ends is not told: frees of the thread's chunks, calls that return its caches.
+ * For hooks in a language whose runtime has ended the thread before and cannot run there. */
+#define TN_HOOKS_NOT_AT_THREAD_END 1u
+
     uint64_t refusals;         /**< requests past the tag's budget since the last record */
 } tn_frame_usage;
 
