@@ -23,8 +23,9 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-// Each tag that allocates has its own pages: at least one per size.
-constexpr std::size_t max_tag_shards = 256;
+// Each tag that allocates has its own pages: at least one per size, in each of its shards.
+constexpr std::size_t max_tags_with_pages = 256;
+constexpr std::size_t max_further_shards = 256; ///< for tags that several threads use at a time
 
 /// The first cache of the process, for the heap that opens it: a small process maps none.
 TENURE_BEHIND_OTHERS(1) constinit thread_cache first_cache{};
@@ -69,7 +70,7 @@ heap_shard* small_blocks::add_shard(std::uint16_t tag) noexcept {
     auto* const shard = new (memory) heap_shard(pages_, tag);
     shard->next = shards_;
     std::atomic_ref(shards_).store(shard, std::memory_order_release); // see holds_lock()
-    ++(tag == 0 ? shard_count_ : tag_count_);
+    if (tag == 0) ++shard_count_;
     return shard;
 }
 
@@ -86,13 +87,42 @@ heap_shard* small_blocks::shard_for_thread() noexcept {
     return added != nullptr ? added : best;
 }
 
-/// The tag's own shard; nullptr when too many tags have one.
+/// Requires  the lock.
+heap_shard* small_blocks::first_of_tag(std::uint16_t tag) const noexcept {
+    const heap_shard* shard = shards_;
+    while (shard != nullptr && shard->tag != tag) shard = shard->next;
+    return shard != nullptr ? shard->first_of_tag : nullptr;
+}
+
+/// The tag's first shard; nullptr when too many tags have one.
+/// Requires  the lock.
+heap_shard* small_blocks::first_for_tag(std::uint16_t tag) noexcept {
+    heap_shard* const present = first_of_tag(tag);
+    if (present != nullptr || tag_count_ == max_tags_with_pages) return present;
+    heap_shard* const added = add_shard(tag);
+    if (added != nullptr) ++tag_count_;
+    return added;
+}
+
+/// As shard_for_thread(), among the tag's shards: threads under one tag would otherwise wait for each other's refills,
+/// and each free would read records that the others write.
 /// Requires  the lock.
 heap_shard* small_blocks::shard_for_tag(std::uint16_t tag) noexcept {
-    for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
-        if (shard->tag == tag) return shard;
+    heap_shard* const first = first_for_tag(tag);
+    heap_shard* best = first;
+    std::size_t count = 0;
+    for (heap_shard* each = first; each != nullptr; each = each->next_of_tag.load(std::memory_order_relaxed), ++count) {
+        if (each->user_count < best->user_count) best = each;
     }
-    return tag_count_ < max_tag_shards ? add_shard(tag) : nullptr;
+    const bool may_add = best != nullptr && best->user_count != 0 && further_count_ < max_further_shards &&
+                         count < platform::processor_count();
+    heap_shard* const added = may_add ? add_shard(tag) : nullptr;
+    if (added == nullptr) return best;
+    ++further_count_;
+    added->first_of_tag = first;
+    added->next_of_tag.store(first->next_of_tag.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    first->next_of_tag.store(added, std::memory_order_release);
+    return added;
 }
 
 // Thread caches.
@@ -342,7 +372,7 @@ void* small_blocks::allocate_tagged(std::uint16_t tag, std::size_t class_index) 
     heap_shard* shard = nullptr;
     {
         const platform::lock_guard lock(mutex_);
-        shard = shard_for_tag(tag);
+        shard = first_for_tag(tag);
     }
     void* block = nullptr;
     return shard != nullptr && shard->refill(class_index, &block, 1) == 1 ? block : nullptr;
@@ -463,11 +493,10 @@ void small_blocks::clear() noexcept {
 // Statistics.
 
 std::size_t small_blocks::held_by_tag(std::uint16_t tag, const thread_cache* cache) const noexcept {
-    if (cache != nullptr && cache->tag == tag) return cache->shard->held_bytes();
+    if (cache != nullptr && cache->tag == tag) return cache->shard->held_by_tag();
     const platform::lock_guard lock(mutex_);
-    const heap_shard* shard = shards_;
-    while (shard != nullptr && shard->tag != tag) shard = shard->next;
-    return shard != nullptr ? shard->held_bytes() : 0;
+    const heap_shard* const first = first_of_tag(tag);
+    return first != nullptr ? first->held_by_tag() : 0;
 }
 
 void small_blocks::return_cached(thread_cache& cache) const noexcept {
