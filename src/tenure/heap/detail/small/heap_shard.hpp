@@ -93,7 +93,8 @@ public:
     /// Bytes of the tag's blocks, in all of its shards, that are in use or in thread caches. Zero without a tag.
     [[nodiscard]] std::size_t held_by_tag() const noexcept {
         std::size_t bytes = 0;
-        for (const heap_shard* each = first_of_tag; each != nullptr; each = each->next_of_tag.load(memory_order::acquire))
+        for (const heap_shard* each = first_of_tag; each != nullptr;
+             each = each->next_of_tag.load(memory_order::acquire))
             bytes += each->held_bytes_.load(memory_order::relaxed);
         return bytes;
     }
