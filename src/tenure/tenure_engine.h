@@ -5,8 +5,9 @@
 
 /**
  * \file
- * What game engines need beyond tenure.h, in C: two scratch stacks, Temp for fibers, pools with handles, memory that
- * frees itself, budgets, hooks, usage per frame and heap, and heap profiles. The conventions are those of tenure.h.
+ * What game engines need beyond tenure.h, in C: two scratch stacks, Temp for fibers, pools with handles, arrays that
+ * never move, memory that frees itself, budgets, hooks, usage per frame and heap, and heap profiles. The conventions
+ * are those of tenure.h.
  */
 
 #include <tenure/tenure.h>
@@ -96,6 +97,43 @@ TN_API void tn_handle_pool_clear(tn_handle_pool* pool);
 TN_API size_t tn_handle_pool_trim(tn_handle_pool* pool);
 TN_API size_t tn_handle_pool_size(const tn_handle_pool* pool);
 
+/* ------------------------------------------------------------------------------------ arrays that never move */
+
+/**
+ * A contiguous array of elements of one size that grows and never moves: addresses are reserved at the first element,
+ * and committed as it grows. One thread at a time; others may read elements while one appends, if told of them by other
+ * means. Checked builds report calls that overlap, and writes behind the last element.
+ */
+typedef struct tn_stable_vector tn_stable_vector;
+
+/**
+ * Creates an array for at most `max_count` elements. They follow each other without gaps; `alignment` is that of the
+ * first one, so `bytes` is usually a multiple of it, as a sizeof is. Returns NULL when out of memory or when an
+ * argument is out of range. If the addresses do not exist, every growth fails.
+ */
+TN_API tn_stable_vector* tn_stable_vector_create(size_t bytes, size_t alignment, size_t max_count);
+/** NULL is allowed. */
+TN_API void tn_stable_vector_destroy(tn_stable_vector* vector);
+/** Appends `count` elements, filled with zero. Returns the first one; NULL, and nothing changes, when full or out of
+ *  memory. */
+TN_API void* tn_stable_vector_append(tn_stable_vector* vector, size_t count);
+/** Removes the last element. TN_INVALID_ARGUMENT if there is none. */
+TN_API tn_status tn_stable_vector_pop_back(tn_stable_vector* vector);
+/** Removes all elements. The memory stays. */
+TN_API void tn_stable_vector_clear(tn_stable_vector* vector);
+/** Commits memory for `count` elements in all. TN_INVALID_ARGUMENT above the maximum, or TN_OUT_OF_MEMORY; nothing has
+ *  changed then. */
+TN_API tn_status tn_stable_vector_reserve(tn_stable_vector* vector, size_t count);
+/** Returns the memory after the last element to the system. Returns the bytes of its pages, touched or not. */
+TN_API size_t tn_stable_vector_trim(tn_stable_vector* vector);
+/** The first element's address: the same from the first growth to the end of the array; NULL before. */
+TN_API void* tn_stable_vector_data(const tn_stable_vector* vector);
+/** The element's address; NULL if `index` is not below the size. */
+TN_API void* tn_stable_vector_at(const tn_stable_vector* vector, size_t index);
+TN_API size_t tn_stable_vector_size(const tn_stable_vector* vector);
+/** Elements that fit into the committed memory. */
+TN_API size_t tn_stable_vector_capacity(const tn_stable_vector* vector);
+
 /* --------------------------------------------------------------------------------- memory that frees itself */
 
 /** Memory that is valid for a fixed number of frames. Any thread allocates; nobody frees. */
@@ -164,8 +202,8 @@ TN_API uint64_t tn_refusals_of(uint32_t tag);
  */
 typedef struct tn_hooks {
     uint32_t size;
-    uint32_t reserved;
-    void* context; /**< passed to each */
+    uint32_t flags; /**< zero or TN_HOOKS_NOT_AT_THREAD_END */
+    void* context;  /**< passed to each */
     /** `what` names the part; its text lives as long as the process. `bytes` is zero in frees. */
     void (*call_begin)(void* context, tn_text what, size_t bytes);
     void (*call_end)(void* context, tn_text what);
@@ -173,9 +211,14 @@ typedef struct tn_hooks {
     void (*block_end)(void* context, const void* block);
 } tn_hooks;
 
+/** What the library does when a thread ends is not told: frees of the thread's chunks, calls that return its caches.
+ * For hooks in a language whose runtime has ended the thread before and cannot run there. */
+#define TN_HOOKS_NOT_AT_THREAD_END 1u
+
 /**
  * Installs hooks, which are copied, or none for NULL. Call it when the program starts. TN_OUT_OF_MEMORY after eight
- * hooks in a process: each copy stays, because another thread may still use it. TN_INVALID_ARGUMENT without a size.
+ * different hooks in a process: each copy stays, because another thread may still use it; equal hooks use it again.
+ * TN_INVALID_ARGUMENT without a size, or for another flag.
  */
 TN_API tn_status tn_set_hooks(const tn_hooks* hooks);
 

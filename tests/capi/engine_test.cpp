@@ -235,6 +235,20 @@ TEST(capi_engine, hooks_are_copied_and_told_of_blocks) {
     EXPECT_EQ(seen.begins, 1u);
 }
 
+TEST(capi_engine, equal_hooks_use_one_of_the_eight_places_again_and_other_flags_are_refused) {
+    const support::heard_reports heard; // checked builds report what is refused
+    tn_hooks hooks{};
+    hooks.size = sizeof hooks;
+    static int one_context, other_context;
+    for (int count = 0; count < 100; ++count) {
+        hooks.context = count % 2 == 0 ? &one_context : &other_context;
+        ASSERT_EQ(tn_set_hooks(&hooks), TN_OK);
+    }
+    hooks.flags = 2;
+    EXPECT_EQ(tn_set_hooks(&hooks), TN_INVALID_ARGUMENT);
+    ASSERT_EQ(tn_set_hooks(nullptr), TN_OK);
+}
+
 TEST(capi_engine, usage_per_frame_is_recorded_read_and_written) {
     const support::heard_reports heard; // checked builds report what is refused
     EXPECT_EQ(tn_frame_usage_log_create(10, 5000, nullptr), nullptr);

@@ -5,12 +5,16 @@
 
 #include <gtest/gtest.h>
 
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <csignal>
 #include <cstdlib>
+#include <thread>
 
 #include "preloaded.hpp"
 
@@ -52,6 +56,43 @@ TEST(exit_report, is_written_to_standard_error_and_into_no_file_that_the_program
             std::_Exit(good ? 0 : 1);
         },
         testing::ExitedWithCode(0), "^tenure_malloc: .*peak in use [^\n]*\n$");
+}
+
+/// A thread that is stopped for good, now and then inside a call that holds a lock.
+void stop_a_thread_that_allocates() {
+    static_cast<void>(std::signal(SIGUSR1, [](int) {
+        for (;;) ::pause();
+    }));
+    static std::atomic<bool> has_begun{false};
+    std::thread worker([] {
+        for (;;) {
+            std::free(hidden(std::malloc(100'000))); // past the caches: under a lock
+            has_begun = true;
+        }
+    });
+    while (!has_begun) std::this_thread::yield();
+    ::pthread_kill(worker.native_handle(), SIGUSR1);
+    worker.detach();
+    ::usleep(1000); // the signal has arrived
+}
+
+// About half of the threads are stopped under a lock. Without a limit, these processes would wait for ever.
+TEST(exit_report, does_not_wait_for_a_thread_that_was_stopped_under_a_lock) {
+    ASSERT_FALSE(dropin_name().empty());
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    ::setenv("TENURE_MALLOC_STATS", "text", 1);
+    EXPECT_EXIT(
+        {
+            bool good = true;
+            for (int count = 0; good && count < 20; ++count)
+                good = child_exits_after([] {
+                    ::alarm(20); // when it hangs
+                    stop_a_thread_that_allocates();
+                });
+            std::_Exit(good ? 0 : 1);
+        },
+        testing::ExitedWithCode(0),
+        "no statistics at exit: a call of a thread holds a lock of the heap\\. Join the threads before");
 }
 
 }

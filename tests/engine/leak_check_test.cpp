@@ -145,6 +145,19 @@ TEST_F(leak_check_death, says_which_types_were_made_and_where) {
     EXPECT_EXIT(program(), testing::ExitedWithCode(0), lacks("make: long"));
 }
 
+TEST_F(leak_check_death, names_no_types_of_before_the_process_heap_was_cleared) {
+    if (!tenure::checks::caller) GTEST_SKIP() << "plain builds know no types";
+    const auto program = [] {
+        check_leaks();
+        for (int turn = 0; turn < 2000; ++turn) spawn();
+        tenure::heap::process().clear();
+        static_cast<void>(tenure::make<long>());
+        end();
+    };
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), "\n  make: long.*: 1 block, 8 bytes\n");
+    EXPECT_EXIT(program(), testing::ExitedWithCode(0), lacks("make: game::monster"));
+}
+
 TEST_F(leak_check_death, says_where_of_each_object_when_there_are_too_many_for_their_stacks) {
     if (!tenure::checks::caller) GTEST_SKIP() << "plain builds know no types";
     const auto program = [] {

@@ -201,6 +201,26 @@ TEST_F(stable_vector_overrun_death, a_write_behind_the_last_element_is_reported_
     expect_reports(6, "a stable_vector block of 40 bytes was overrun");
 }
 
+TEST_F(stable_vector_overrun_death, c_reports_them_too) {
+    tn_stable_vector* const vector = tn_stable_vector_create(12, 4, 1000);
+    auto* const first = static_cast<char*>(tn_stable_vector_append(vector, 3));
+    ASSERT_NE(first, nullptr);
+    write(first + 36, 2, 1);
+    ASSERT_NE(tn_stable_vector_append(vector, 1), nullptr);
+    expect_reports(1, "a stable_vector block of 36 bytes was overrun: " + name_of(first));
+    write(first + 48, 2, 4);
+    EXPECT_EQ(tn_stable_vector_pop_back(vector), TN_OK);
+    expect_reports(2, "a stable_vector block of 48 bytes was overrun");
+    write(first, 2, 36);
+    tn_stable_vector_clear(vector);
+    EXPECT_EQ(heard_.count(), 2u);
+    EXPECT_EQ(tn_stable_vector_pop_back(vector), TN_INVALID_ARGUMENT);
+    expect_reports(3, "tn_stable_vector_pop_back was called with a vector that is empty");
+    write(first, 2, 1);
+    tn_stable_vector_destroy(vector);
+    expect_reports(4, "a stable_vector block of 0 bytes was overrun");
+}
+
 TEST_F(stable_vector_overrun_death, elements_may_be_written_at_every_size) {
     struct throwing {
         explicit throwing(bool throws) {

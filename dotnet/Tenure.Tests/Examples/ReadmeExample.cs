@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: MIT
 
 using System;
+using System.Collections.Generic;
+using System.Diagnostics;
 using System.IO;
+using System.Threading;
 using System.Threading.Tasks;
 using Xunit;
 
@@ -62,6 +65,28 @@ public sealed class ReadmeExample
         TempList<int> hits = scope.CreateList<int>(); // Temp: it cannot leave the scope
         hits.Add(names[0]);
         Assert.Equal((1, 42L), (hits[0], results[0]));
+    }
+
+    [Fact]
+    public void slow_calls_are_measured()
+    {
+        long slowCalls = 0, slowTicks = 0;
+        var begun = new ThreadLocal<Stack<long>>(() => new Stack<long>()); // slow calls nest
+        AllocationHooks.Installed = new AllocationHooks // of the process: install them when the program starts
+        {
+            CallBegin = (what, bytes) => begun.Value!.Push(Stopwatch.GetTimestamp()), // no call of Tenure in a hook
+            CallEnd = what =>
+            {
+                Interlocked.Increment(ref slowCalls);
+                Interlocked.Add(ref slowTicks, Stopwatch.GetTimestamp() - begun.Value!.Pop());
+            },
+        };
+        using (var chunks = new Arena())
+        {
+            chunks.Allocate<byte>(100_000);
+        }
+        AllocationHooks.Installed = null;
+        Assert.True(slowCalls > 0 && slowTicks > 0);
     }
 
     [Fact]

@@ -39,6 +39,7 @@ public sealed class NativeStructuresTests
         ["tn_tag_usage"] = typeof(NativeTagUsage),
         ["tn_stats"] = typeof(NativeStats),
         ["tn_option_info"] = typeof(NativeOptionInfo),
+        ["tn_hooks"] = typeof(NativeHooks),
         ["tn_text_writer"] = typeof(NativeTextWriter),
     };
 
@@ -100,7 +101,7 @@ public sealed class NativeStructuresTests
         foreach (FieldInfo each in type.GetFields(BindingFlags.Instance | BindingFlags.NonPublic | BindingFlags.Public)
             .OrderBy(each => each.MetadataToken))
         {
-            Type held = each.FieldType.IsPointer ? typeof(nint) : each.FieldType;
+            Type held = each.FieldType.IsPointer || each.FieldType.IsFunctionPointer ? typeof(nint) : each.FieldType;
             int size = SizeOf(held), alignment = Math.Min(size, 8);
             offset = (offset + alignment - 1) / alignment * alignment;
             if (each.Name.Trim('_').Equals(field.Replace("_", "", StringComparison.Ordinal), StringComparison.OrdinalIgnoreCase))

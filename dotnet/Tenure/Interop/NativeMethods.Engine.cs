@@ -6,7 +6,7 @@ using System.Runtime.InteropServices;
 
 namespace Tenure;
 
-// tenure_engine.h: scratch stacks, pools with handles, memory that frees itself, budgets, heap profiles.
+// tenure_engine.h: scratch stacks, pools with handles, memory that frees itself, budgets, hooks, heap profiles.
 internal static unsafe partial class NativeMethods
 {
     internal const uint TempFirst = 0;
@@ -87,6 +87,10 @@ internal static unsafe partial class NativeMethods
 
     [LibraryImport(Library)]
     [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
+    internal static partial int tn_set_hooks(NativeHooks* hooks);
+
+    [LibraryImport(Library)]
+    [UnmanagedCallConv(CallConvs = [typeof(CallConvCdecl)])]
     internal static partial int tn_profile_start(ulong meanBytes);
 
     [LibraryImport(Library)]
@@ -123,4 +127,24 @@ internal struct NativeBudgetEvent
     internal ulong RequestedBytes;
     internal ulong ThresholdBytes;
     internal ulong LimitBytes;
+}
+
+/// <summary><c>tn_hooks</c>.</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct NativeHooks
+{
+    internal const uint NotAtThreadEnd = 1;
+
+    internal uint Size;
+    internal uint Flags;
+    internal void* Context;
+    internal delegate* unmanaged[Cdecl]<void*, NativeUtf8, nuint, void> CallBegin;
+    internal delegate* unmanaged[Cdecl]<void*, NativeUtf8, void> CallEnd;
+    internal delegate* unmanaged[Cdecl]<void*, void*, nuint, void> BlockBegin;
+    internal delegate* unmanaged[Cdecl]<void*, void*, void> BlockEnd;
+
+    public NativeHooks()
+    {
+        Size = (uint)sizeof(NativeHooks);
+    }
 }

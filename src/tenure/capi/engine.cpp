@@ -18,6 +18,7 @@
 #include <tenure/lifetime/frame_memory.hpp>
 #include <tenure/lifetime/scratch.hpp>
 #include <tenure/lifetime/temp_state.hpp>
+#include <tenure/platform/thread.hpp>
 #include <tenure/pool/block_pool.hpp>
 #include <tenure/pool/detail/handle_slots.hpp>
 
@@ -82,28 +83,63 @@ void free_slot(detail::handle_slots& slots, std::size_t index) noexcept {
     slots.give(index);
 }
 
-/// Hooks of C, each with what calls them.
+/// Hooks of C, each with what calls them. Written once, by the call that takes the place.
 struct c_hooks {
     tn_hooks asked;
     allocation_hooks installed;
+    std::atomic<bool> is_written;
 
     static const tn_hooks& of(void* context) noexcept { return static_cast<const c_hooks*>(context)->asked; }
+    static bool is_told(const tn_hooks& hooks) noexcept {
+        return (hooks.flags & TN_HOOKS_NOT_AT_THREAD_END) == 0 || !platform::is_thread_ending();
+    }
     static void call_begin(std::string_view what, std::size_t bytes, void* context) noexcept {
-        of(context).call_begin(of(context).context, capi::text_of(what), bytes);
+        const tn_hooks& hooks = of(context);
+        if (is_told(hooks)) hooks.call_begin(hooks.context, capi::text_of(what), bytes);
     }
     static void call_end(std::string_view what, void* context) noexcept {
-        of(context).call_end(of(context).context, capi::text_of(what));
+        const tn_hooks& hooks = of(context);
+        if (is_told(hooks)) hooks.call_end(hooks.context, capi::text_of(what));
     }
     static void block_begin(const void* block, std::size_t bytes, void* context) noexcept {
-        of(context).block_begin(of(context).context, block, bytes);
+        const tn_hooks& hooks = of(context);
+        if (is_told(hooks)) hooks.block_begin(hooks.context, block, bytes);
     }
     static void block_end(const void* block, void* context) noexcept {
-        of(context).block_end(of(context).context, block);
+        const tn_hooks& hooks = of(context);
+        if (is_told(hooks)) hooks.block_end(hooks.context, block);
+    }
+
+    [[nodiscard]] bool has(const tn_hooks& wanted) const noexcept {
+        return is_written.load(std::memory_order_acquire) && asked.flags == wanted.flags &&
+               asked.context == wanted.context && asked.call_begin == wanted.call_begin &&
+               asked.call_end == wanted.call_end && asked.block_begin == wanted.block_begin &&
+               asked.block_end == wanted.block_end;
+    }
+    void write(const tn_hooks& wanted) noexcept {
+        asked = wanted;
+        installed = {asked.call_begin != nullptr ? &c_hooks::call_begin : nullptr,
+                     asked.call_end != nullptr ? &c_hooks::call_end : nullptr,
+                     asked.block_begin != nullptr ? &c_hooks::block_begin : nullptr,
+                     asked.block_end != nullptr ? &c_hooks::block_end : nullptr, this};
+        is_written.store(true, std::memory_order_release);
     }
 };
 constexpr std::size_t max_hooks = 8;
 constinit c_hooks hooks_of_c[max_hooks]{};
 constinit std::atomic<std::size_t> hooks_taken{0};
+
+/// The copy of such hooks; nullptr when all places are taken. Two threads at once may copy the same hooks twice.
+[[nodiscard]] const allocation_hooks* kept_hooks(const tn_hooks& wanted) noexcept {
+    for (const c_hooks& each : hooks_of_c)
+        if (each.has(wanted)) return &each.installed;
+    const std::size_t index = hooks_taken.load(std::memory_order_relaxed) < max_hooks
+                                  ? hooks_taken.fetch_add(1, std::memory_order_relaxed)
+                                  : max_hooks;
+    if (index >= max_hooks) return nullptr;
+    hooks_of_c[index].write(wanted);
+    return &hooks_of_c[index].installed;
+}
 
 void call_handler(const budget_event& event, const detail::budget_call& with) noexcept {
     const tn_budget_event told{
@@ -254,16 +290,13 @@ tn_status tn_set_hooks(const tn_hooks* hooks) {
         return TN_OK;
     }
     if (!capi::says_size(hooks, hooks->size, offsetof(tn_hooks, call_begin))) return TN_INVALID_ARGUMENT;
-    const std::size_t index = hooks_taken.load(std::memory_order_relaxed) < max_hooks
-                                  ? hooks_taken.fetch_add(1, std::memory_order_relaxed)
-                                  : max_hooks;
-    if (index >= max_hooks) return TN_OUT_OF_MEMORY;
-    c_hooks& to = hooks_of_c[index];
-    std::memcpy(static_cast<void*>(&to.asked), hooks, std::min<std::size_t>(hooks->size, sizeof(tn_hooks)));
-    to.installed = {to.asked.call_begin != nullptr ? &c_hooks::call_begin : nullptr,
-                    to.asked.call_end != nullptr ? &c_hooks::call_end : nullptr,
-                    to.asked.block_begin != nullptr ? &c_hooks::block_begin : nullptr,
-                    to.asked.block_end != nullptr ? &c_hooks::block_end : nullptr, &to};
-    set_hooks(&to.installed);
+    tn_hooks wanted{};
+    std::memcpy(static_cast<void*>(&wanted), hooks, std::min<std::size_t>(hooks->size, sizeof(tn_hooks)));
+    const bool are_flags = capi::is_allowed((wanted.flags & ~TN_HOOKS_NOT_AT_THREAD_END) == 0, "tn_set_hooks", "flags",
+                                            wanted.flags, "It is zero or TN_HOOKS_NOT_AT_THREAD_END.");
+    if (!are_flags) return TN_INVALID_ARGUMENT;
+    const allocation_hooks* const kept = kept_hooks(wanted);
+    if (kept == nullptr) return TN_OUT_OF_MEMORY;
+    set_hooks(kept);
     return TN_OK;
 }

@@ -18,6 +18,7 @@
 #include <tenure/heap/detail/use_limit.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/heap/heap_profile.hpp>
+#include <tenure/platform/mutex.hpp>
 #include <tenure/platform/process.hpp>
 #include <tenure/platform/program.hpp>
 
@@ -100,6 +101,21 @@ void write_report(moment when) noexcept {
     platform::write_to(standard_error, line.view());
 }
 
+/// Instead of a report: a thread that still runs, or was stopped inside a call, may hold a lock for ever.
+void write_busy_report() noexcept {
+    report_text line;
+    if (option_value(option::malloc_stats) == as_json) {
+        line.text("{\"allocator\":\"tenure\",\"checks\":").number(checks::level).text(",\"program\":\"");
+        say_name(line, platform::program_name());
+        line.text("\",\"pid\":").number(platform::process_id()).text(",\"event\":\"exit\",\"is_busy\":true}\n");
+    } else {
+        line.text("tenure_malloc: ").text(platform::program_name()).text(" [").number(platform::process_id());
+        line.text("]: no statistics at exit: a call of a thread holds a lock of the heap. Join the threads before the "
+                  "program ends, and do not end it in a signal handler.\n");
+    }
+    platform::write_to(standard_error, line.view());
+}
+
 // A thread that holds none of the heap's locks may wait for them, in a signal handler as elsewhere: nobody who holds
 // one waits for the interrupted call. A thread that holds one reports when its call has released it.
 void report_or_ask() noexcept {
@@ -141,7 +157,9 @@ __attribute__((constructor)) void prepare_reports() noexcept {
 
 // Runs after the program's own destructors: the drop-in is loaded before all its libraries except the C library.
 __attribute__((destructor)) void write_report_at_exit() noexcept {
-    if (option_value(option::malloc_stats) != 0) write_report(moment::exit);
+    if (option_value(option::malloc_stats) == 0) return;
+    platform::lock_patience patience(platform::lock_patience::at_exit_ns);
+    detail::core_of(heap::process()).is_free(patience) ? write_report(moment::exit) : write_busy_report();
 }
 
 }

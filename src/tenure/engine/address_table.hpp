@@ -59,6 +59,11 @@ public:
         return true;
     }
 
+    void clear() noexcept {
+        for (std::size_t at = 0; at < capacity_; ++at) entries_[at].key = 0;
+        count_ = 0;
+    }
+
     template<class Visit>
     void for_each(Visit&& visit) const {
         for (std::size_t at = 0; at < capacity_; ++at) {

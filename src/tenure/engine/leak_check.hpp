@@ -48,7 +48,6 @@ public:
     void write() noexcept;
 
 private:
-    static constexpr std::uint64_t patience_ns = 100'000'000;
     /// Objects that are not counted, for one reason.
     struct uncounted {
         static constexpr std::size_t max_named = 4; // the first; the others are only counted
@@ -79,7 +78,7 @@ private:
     std::size_t line_count_ = 0;
     std::size_t count_ = 0, bytes_ = 0;
     uncounted lost_, busy_;
-    platform::lock_patience patience_{patience_ns};
+    platform::lock_patience patience_{platform::lock_patience::at_exit_ns};
 };
 
 /// Adds a part's own lines.

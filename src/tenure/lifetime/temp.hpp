@@ -8,8 +8,9 @@
 /// Use it for     memory that a function or a job needs only while it runs.
 /// Not for        memory that another thread frees or that outlives the frame: see lifetime/temp_job.hpp.
 /// Memory from    one address range per thread (option temp_budget_bytes), committed as needed; then TempJob's chunks.
-///                The ranges of the first two threads are reserved when the program starts (about 12 us, 8 MiB of
-///                addresses, 8 KiB of memory), so that their first blocks need no system call.
+///                The ranges of the first two threads are reserved when the program starts (at most five system
+///                calls and two page faults, 8 MiB of addresses, 8 KiB of memory), so that their first blocks need no
+///                system call.
 /// Cost           allocate O(1): an add and a compare. Rewind O(1); O(chunks) after an overflow.
 /// Overhead       no header (checked builds: 32 bytes around each block). Sizes are rounded up to 16 bytes. Frees in
 /// reverse order therefore rewind block by block,

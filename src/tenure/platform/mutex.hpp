@@ -99,6 +99,9 @@ private:
 /// the end of the program, threads may still run, or may have been stopped inside a call. Threads   one at a time.
 class lock_patience {
 public:
+    /// For what is written at the end of the program: 0.1 s.
+    static constexpr std::uint64_t at_exit_ns = 100'000'000;
+
     /// All waits together last about `limit_ns`. After that each lock gets one look.
     explicit constexpr lock_patience(std::uint64_t limit_ns) noexcept : looks_left_(limit_ns / between_looks_ns) {}
 

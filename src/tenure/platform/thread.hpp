@@ -43,4 +43,8 @@ TENURE_API bool at_thread_end(thread_end_function function) noexcept;
 /// The maximum number of times that the system calls a thread's functions, for functions that register again each time.
 [[nodiscard]] TENURE_API std::size_t thread_end_rounds() noexcept;
 
+/// Whether the calling thread has begun to call its functions of at_thread_end(): its C++ thread-local objects are
+/// gone, and so is what a runtime of another language knows of it.
+[[nodiscard]] TENURE_API bool is_thread_ending() noexcept;
+
 }

@@ -30,7 +30,6 @@
 #include <tenure/base/check.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/construct.hpp>
-#include <tenure/base/min_max.hpp>
 #include <tenure/engine/growing_range.hpp>
 #include <tenure/engine/sole_user.hpp>
 #include <tenure/engine/tail_guard.hpp>
@@ -99,17 +98,7 @@ public:
     /// Returns   false when `count` is above max_size() or out of memory; nothing has changed then.
     [[nodiscard]] bool reserve(std::size_t count) noexcept {
         const auto call = begin_call();
-        if (!call) return false;
-        if (count > max_count_ || max_count_ > max_object_bytes / sizeof(T)) return false;
-        const std::size_t before = range_.committed_bytes();
-        if (!range_.grow(count * sizeof(T) + guard_bytes, max_count_ * sizeof(T) + guard_bytes, alignof(T)))
-            return false;
-        if constexpr (checks::caller) {
-            detail::poison_vector_rest(range_.begin() + before, range_.committed_bytes() - before);
-            if (before == 0) detail::close_vector_tail(end_address());
-        }
-        capacity_ = detail::min_of((range_.committed_bytes() - guard_bytes) / sizeof(T), max_count_);
-        return true;
+        return call && commit(count, sizeof(T), alignof(T));
     }
     /// Returns the memory after the last element to the system. Returns   the bytes of its pages, touched or not.
     std::size_t trim() noexcept {

@@ -29,6 +29,29 @@ typedef struct monster {
     tn_pool_handle target; /* may outlive the target: then it is stale */
 } monster;
 
+typedef struct hit {
+    float x, y;
+    int damage;
+} hit;
+
+/* Returns zero when all is as it should be. */
+static int remember_hits(void) {
+    tn_stable_vector* const hits = tn_stable_vector_create(sizeof(hit), 0, 1000000); /* addresses; memory as it grows */
+    hit* const first = tn_stable_vector_append(hits, 1);
+    int failures = first == NULL;
+    if (first != NULL) first->damage = 10;
+    for (int count = 0; count < 100000; ++count) {
+        hit* const more = tn_stable_vector_append(hits, 1);
+        if (more != NULL) more->damage = 1;
+    }
+    int damage = 0;
+    const hit* const all = tn_stable_vector_data(hits);
+    for (size_t at = 0; at < tn_stable_vector_size(hits); ++at) damage += all[at].damage;
+    failures += first != all || damage != 100010; /* nothing has moved */
+    tn_stable_vector_destroy(hits);
+    return failures;
+}
+
 /* Returns zero when all is as it should be. */
 int use_engine(void);
 int use_engine(void) {
@@ -47,6 +70,8 @@ int use_engine(void) {
     tn_handle_pool_deallocate(monsters, dragon);
     failures += tn_handle_pool_get(monsters, dragon) != NULL;
     tn_handle_pool_destroy(monsters);
+
+    failures += remember_hits();
 
     tn_frame_memory* const commands = tn_frame_memory_create(3, NULL); /* triple buffering */
     failures += tn_frame_memory_allocate(commands, 1000, 0) == NULL;

@@ -85,6 +85,7 @@ OFFSET_IS(tn_budget, threshold_bytes, 16);
 OFFSET_IS(tn_budget, handler, 24);
 OFFSET_IS(tn_budget, context, 32);
 SIZE_IS(tn_hooks, 48);
+OFFSET_IS(tn_hooks, flags, 4);
 OFFSET_IS(tn_hooks, context, 8);
 OFFSET_IS(tn_hooks, call_begin, 16);
 OFFSET_IS(tn_hooks, call_end, 24);

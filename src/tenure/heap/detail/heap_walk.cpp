@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include <tenure/base/hooks.hpp>
+#include <tenure/heap/detail/checked/made_objects.hpp>
 #include <tenure/heap/detail/profile/profile_records.hpp>
 #include <tenure/platform/clock.hpp>
 #include <tenure/platform/thread.hpp>
@@ -99,7 +100,10 @@ void heap_core::clear() noexcept {
     large_.free_all();
     huge_.free_all(platform::coarse_ns());
     if constexpr (checks::caller) huge_.trim();
-    if (passthrough_form_ == passthrough_form::plain) forget_tagged(); // only the process heap has tags
+    if (passthrough_form_ == passthrough_form::plain) { // the process heap: no other has tags and objects of make()
+        forget_tagged();
+        if constexpr (checks::caller) forget_all_made();
+    }
     if (is_profiled()) records_of_profile.end_all();
 }
 

@@ -27,11 +27,14 @@ struct end_slots {
 };
 constinit end_slots slots_of_process{};
 
+TENURE_THREAD_LOCAL bool is_ending = false;
+
 constexpr fork_steps steps_of_end = steps_of_lock<[](void*) noexcept -> mutex& { return slots_of_process.mutex; }>;
 constinit fork_handler of_end{fork_order::leaf, nullptr, steps_of_end};
 __attribute__((constructor(101))) void register_fork_handlers() noexcept { of_end.enlist(); }
 
 void call_at_end(void* slot) noexcept {
+    is_ending = true;
     const thread_end_function function = static_cast<std::atomic<thread_end_function>*>(slot)->load();
     if (function != nullptr) function();
 }
@@ -64,6 +67,8 @@ __attribute__((destructor)) void forget_keys() noexcept {
 }
 
 std::size_t thread_end_rounds() noexcept { return PTHREAD_DESTRUCTOR_ITERATIONS; }
+
+bool is_thread_ending() noexcept { return is_ending; }
 
 bool has_end_slot(thread_end_function function) noexcept {
     const detail::own_work work;

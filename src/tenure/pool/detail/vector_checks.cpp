@@ -4,6 +4,7 @@
 #include <tenure/pool/detail/vector_checks.hpp>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/min_max.hpp>
 #include <tenure/platform/sanitizer.hpp>
 #include <tenure/pool/detail/pool_leaks.hpp>
 
@@ -25,6 +26,20 @@ void vector_parts::enlist(std::size_t element_bytes, const char* type) const noe
         }};
     add_holder(this, as_holder, element_bytes);
     if (type != nullptr) name_holder(this, type);
+}
+
+bool vector_parts::commit(std::size_t count, std::size_t element_bytes, std::size_t alignment) noexcept {
+    constexpr std::size_t guard_bytes = tail_guard_bytes; // zero without checks
+    if (count > max_count_ || max_count_ > max_object_bytes / element_bytes) return false;
+    const std::size_t before = range_.committed_bytes();
+    if (!range_.grow(count * element_bytes + guard_bytes, max_count_ * element_bytes + guard_bytes, alignment))
+        return false;
+    if constexpr (checks::caller) {
+        poison_vector_rest(range_.begin() + before, range_.committed_bytes() - before);
+        if (before == 0) close_vector_tail(range_.begin());
+    }
+    capacity_ = min_of((range_.committed_bytes() - guard_bytes) / element_bytes, max_count_);
+    return true;
 }
 
 void check_vector_tail(std::uintptr_t begin, std::uintptr_t end) noexcept {

@@ -3,8 +3,8 @@
 #pragma once
 
 /// \file
-/// What stable_vectors of all types share. In checked builds a guard follows the last element, and the memory behind it
-/// is poisoned; elements have no gaps between them.
+/// What stable_vectors of all types share, also those of C. In checked builds a guard follows the last element, and the
+/// memory behind it is poisoned; elements have no gaps between them.
 
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +27,9 @@ struct vector_parts {
     /// Makes the vector part of that report; again when its maximum changes. `type` is as of signature_of(), or
     /// nullptr.
     TENURE_API void enlist(std::size_t element_bytes, const char* type) const noexcept;
+    /// Commits memory for `count` elements in all, which are always of this size.
+    /// Returns   false when `count` is above the maximum or out of memory; nothing has changed then.
+    [[nodiscard]] TENURE_API bool commit(std::size_t count, std::size_t element_bytes, std::size_t alignment) noexcept;
 
     growing_range range_;
     std::size_t size_ = 0;

@@ -103,4 +103,9 @@ void forget_made(const void* block) noexcept {
     made.change([&](auto& table) { table.erase(address_of(block)); });
 }
 
+void forget_all_made() noexcept {
+    if (made.empty()) return;
+    made.change([](auto& table) { table.clear(); });
+}
+
 }

@@ -25,4 +25,7 @@ void enlist_process_heap() noexcept;
 /// The block is freed. Cost      a load if no object is noted.
 void forget_made(const void* block) noexcept;
 
+/// All blocks of the process heap are freed.
+void forget_all_made() noexcept;
+
 }

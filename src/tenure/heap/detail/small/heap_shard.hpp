@@ -106,14 +106,22 @@ public:
     std::size_t release_empty_pages() noexcept;
 
     [[nodiscard]] class_usage usage_of(std::size_t class_index) const noexcept;
-    /// Bytes of all blocks that are in use or in thread caches. Counted for shards of tags only.
-    [[nodiscard]] std::size_t held_bytes() const noexcept { return held_bytes_.load(memory_order::relaxed); }
+    /// Bytes of the tag's blocks, in all of its shards, that are in use or in thread caches. Zero without a tag.
+    [[nodiscard]] std::size_t held_by_tag() const noexcept {
+        std::size_t bytes = 0;
+        for (const heap_shard* each = first_of_tag; each != nullptr;
+             each = each->next_of_tag.load(memory_order::acquire))
+            bytes += each->held_bytes_.load(memory_order::relaxed);
+        return bytes;
+    }
     [[nodiscard]] bool valid() const noexcept;
     [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
 
-    const std::uint16_t tag;    ///< of all its pages; zero: none
-    heap_shard* next = nullptr; ///< in the heap's list, under the heap's lock
-    std::size_t user_count = 0; ///< number of threads that allocate from it, under the heap's lock
+    const std::uint16_t tag;           ///< of all its pages; zero: none
+    heap_shard* next = nullptr;        ///< in the heap's list, under the heap's lock
+    std::size_t user_count = 0;        ///< number of threads that allocate from it, under the heap's lock
+    heap_shard* first_of_tag = this;   ///< the tag's first shard
+    atomic<heap_shard*> next_of_tag{}; ///< of the tag's shards, from its first one on; they are only added
 
 private:
     struct freed_bits;
@@ -129,7 +137,8 @@ private:
     [[nodiscard]] small_page* page_with_blocks(std::size_t class_index) noexcept;
 
     heap_pages& pages_;
-    mutable platform::mutex mutex_;           ///< guards everything below and the pages that it owns
+    /// Guards everything below and the pages that it owns. Apart from the tag, which each free of a tagged block reads.
+    alignas(cache_line_bytes) mutable platform::mutex mutex_;
     small_page* listed_[small_class_count]{}; ///< pages with available blocks
     std::size_t page_count_[small_class_count]{};
     std::size_t allocated_[small_class_count]{};

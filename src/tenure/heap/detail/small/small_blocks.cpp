@@ -23,9 +23,6 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-// Each tag that allocates has its own pages: at least one per size.
-constexpr std::size_t max_tag_shards = 256;
-
 /// The first cache of the process, for the heap that opens it: a small process maps none.
 TENURE_BEHIND_OTHERS(1) constinit thread_cache first_cache{};
 constinit std::atomic<bool> is_first_taken{false};
@@ -69,7 +66,7 @@ heap_shard* small_blocks::add_shard(std::uint16_t tag) noexcept {
     auto* const shard = new (memory) heap_shard(pages_, tag);
     shard->next = shards_;
     std::atomic_ref(shards_).store(shard, std::memory_order_release); // see holds_lock()
-    ++(tag == 0 ? shard_count_ : tag_count_);
+    if (tag == 0) ++shard_count_;
     return shard;
 }
 
@@ -84,15 +81,6 @@ heap_shard* small_blocks::shard_for_thread() noexcept {
     const bool may_add = best->user_count != 0 && shard_count_ < platform::processor_count();
     heap_shard* const added = may_add ? add_shard(0) : nullptr;
     return added != nullptr ? added : best;
-}
-
-/// The tag's own shard; nullptr when too many tags have one.
-/// Requires  the lock.
-heap_shard* small_blocks::shard_for_tag(std::uint16_t tag) noexcept {
-    for (heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
-        if (shard->tag == tag) return shard;
-    }
-    return tag_count_ < max_tag_shards ? add_shard(tag) : nullptr;
 }
 
 // Thread caches.
@@ -338,16 +326,6 @@ void* small_blocks::allocate(thread_cache* cache, std::size_t class_index) noexc
     return pop(block, cache->of_class[class_index]) ? block : refill(*cache, class_index);
 }
 
-void* small_blocks::allocate_tagged(std::uint16_t tag, std::size_t class_index) noexcept {
-    heap_shard* shard = nullptr;
-    {
-        const platform::lock_guard lock(mutex_);
-        shard = shard_for_tag(tag);
-    }
-    void* block = nullptr;
-    return shard != nullptr && shard->refill(class_index, &block, 1) == 1 ? block : nullptr;
-}
-
 void small_blocks::deallocate(thread_cache* cache, void* block, std::size_t class_index) noexcept {
     if (cache == nullptr) return heap_shard::flush(&block, 1, segment_bytes());
     twice_freed noted;
@@ -362,25 +340,6 @@ void small_blocks::deallocate(thread_cache* cache, void* block, std::size_t clas
         flush(blocks, (count + 1) / 2, noted);
         count = blocks.count.load(std::memory_order_relaxed);
     }
-    blocks.blocks[count] = block;
-    blocks.count.store(count + 1, std::memory_order_release);
-}
-
-/// Frees a block of a tag's own page. It goes to the thread's cache for that tag, if there is one.
-void small_blocks::deallocate_tagged(thread_cache* cache, void* block, std::size_t class_index) noexcept {
-    const small_page& page = heap_segment::page_of(block, segment_bytes());
-    const heap_shard* const owner = page.owner.load(std::memory_order_acquire);
-    const std::uint16_t tag = owner != nullptr ? owner->tag : std::uint16_t{0};
-    thread_cache* mine = cache == nullptr || tag == 0 ? nullptr : cache->main;
-    while (mine != nullptr && mine->tag != tag) mine = mine->next_of_thread;
-    if (mine == nullptr) return heap_shard::flush(&block, 1, segment_bytes());
-    twice_freed noted;
-    block_cache& blocks = mine->freed(class_index);
-    if (mine->is_counting && mine->stocks == nullptr) return heap_shard::flush(&block, 1, segment_bytes(), noted);
-    if (!mine->is_counting) blocks.blocks = mine->arrays + array_offsets[class_index];
-    if (blocks.count.load(std::memory_order_relaxed) == tagged_room(class_index))
-        flush(blocks, (tagged_room(class_index) + 1) / 2, noted);
-    const std::uint32_t count = blocks.count.load(std::memory_order_relaxed);
     blocks.blocks[count] = block;
     blocks.count.store(count + 1, std::memory_order_release);
 }
@@ -462,19 +421,6 @@ void small_blocks::clear() noexcept {
 
 // Statistics.
 
-std::size_t small_blocks::held_by_tag(std::uint16_t tag, const thread_cache* cache) const noexcept {
-    if (cache != nullptr && cache->tag == tag) return cache->shard->held_bytes();
-    const platform::lock_guard lock(mutex_);
-    const heap_shard* shard = shards_;
-    while (shard != nullptr && shard->tag != tag) shard = shard->next;
-    return shard != nullptr ? shard->held_bytes() : 0;
-}
-
-void small_blocks::return_cached(thread_cache& cache) const noexcept {
-    twice_freed noted;
-    empty(cache, noted);
-}
-
 class_usage small_blocks::usage_of(std::size_t class_index) const noexcept {
     class_usage sum;
     const platform::lock_guard lock(mutex_);
@@ -492,30 +438,6 @@ class_usage small_blocks::usage_of(std::size_t class_index) const noexcept {
     // While threads refill and flush, the two numbers are not from the same moment.
     sum.cached = std::min(sum.cached, sum.allocated);
     return sum;
-}
-
-tagged_usage small_blocks::usage_of_tag(std::uint16_t tag) const noexcept {
-    tagged_usage answer;
-    const platform::lock_guard lock(mutex_);
-    // The caches once, not once per size: with a cache per tag and thread, most of them belong to other tags.
-    std::size_t cached[small_class_count]{};
-    for (const thread_cache* cache = caches_; cache != nullptr; cache = cache->next) {
-        if (cache->tag != tag) continue;
-        for (std::size_t index = 0; index < small_class_count; ++index) {
-            for (const std::size_t number : {index, counted_classes + index})
-                cached[index] += cache->of_class[number].count.load(std::memory_order_relaxed);
-        }
-    }
-    for (const heap_shard* shard = shards_; shard != nullptr; shard = shard->next) {
-        if (shard->tag != tag) continue;
-        for (std::size_t index = 0; index < small_class_count; ++index) {
-            const std::size_t allocated = shard->usage_of(index).allocated;
-            const std::size_t live = allocated - std::min(allocated, cached[index]);
-            answer.live_count += live;
-            answer.live_bytes += live * class_bytes(index);
-        }
-    }
-    return answer;
 }
 
 std::size_t small_blocks::thread_count() const noexcept {

@@ -100,6 +100,8 @@ private:
     [[nodiscard]] bool is_any_lock(Is&& is) const noexcept;
     [[nodiscard]] std::size_t segment_bytes() const noexcept { return pages_.memory().segment_bytes(); }
     [[nodiscard]] heap_shard* shard_for_thread() noexcept;
+    [[nodiscard]] heap_shard* first_of_tag(std::uint16_t tag) const noexcept;
+    [[nodiscard]] heap_shard* first_for_tag(std::uint16_t tag) noexcept;
     [[nodiscard]] heap_shard* shard_for_tag(std::uint16_t tag) noexcept;
     [[nodiscard]] heap_shard* add_shard(std::uint16_t tag) noexcept;
     [[nodiscard]] void* refill(thread_cache& cache, std::size_t class_index) noexcept;
@@ -129,6 +131,7 @@ private:
     heap_shard* shards_;
     std::size_t shard_count_ = 1;    ///< without those of tags
     std::size_t tag_count_ = 0;      ///< tags that have a shard
+    std::size_t further_count_ = 0;  ///< shards of tags, without the first one of each
     thread_cache* caches_ = nullptr; ///< all caches, also those of ended threads
     platform::by_thread<thread_cache> used_;
     thread_cache* unused_ = nullptr; ///< of ended threads: empty, except in the child of a fork and when abandoned
