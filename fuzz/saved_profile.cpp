@@ -61,6 +61,8 @@ void read(const std::string& bytes) {
     for (std::uint32_t site = 0; site < found.sites.size(); ++site) named.stacks[0].sites.push_back(site);
     const tenure::lab::pinned_memory pinned = tenure::lab::find_pinned(found, named);
     fuzz::require(found.live.empty() || !pinned.stacks.empty(), "every live block has a stack");
+    for (const tenure::lab::pinning_stack& each : pinned.stacks)
+        fuzz::require(std::isfinite(each.held.bytes) && std::isfinite(each.alone.bytes), "an estimate is a number");
     const tenure::lab::calibration exact(found);
     if (exact.is_possible()) {
         const format::estimate all = exact.by_group(std::vector<std::size_t>(found.live.size()), 1).front();

@@ -32,6 +32,7 @@ ACCEPTED = [re.compile(pattern) for pattern in (
     r"^no Vulkan device$",
     r"^this kernel does not count the queue$",
     r"^the system does not let the peak start anew$",
+    r"process_vm_readv is forbidden here$",
     r"^a file here can have no capabilities: ",
     r"^the file system for temporary files takes no sparse file of 1 TiB$",
     r"^The machine has \d+ MiB of \d+ free\.$",

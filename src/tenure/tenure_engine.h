@@ -101,8 +101,9 @@ TN_API size_t tn_handle_pool_size(const tn_handle_pool* pool);
 
 /**
  * A contiguous array of elements of one size that grows and never moves: addresses are reserved at the first element,
- * and committed as it grows. One thread at a time; others may read elements while one appends, if told of them by other
- * means. Checked builds report calls that overlap, and writes behind the last element.
+ * and committed as it grows. One thread at a time calls functions of the array, also those that only read. Others may
+ * read elements meanwhile, through addresses that they were told. Checked builds report calls that overlap, and writes
+ * behind the last element.
  */
 typedef struct tn_stable_vector tn_stable_vector;
 
@@ -211,7 +212,7 @@ typedef struct tn_hooks {
     void (*block_end)(void* context, const void* block);
 } tn_hooks;
 
-/** What the library does when a thread ends is not told: frees of the thread's chunks, calls that return its caches.
+/** Leaves out what the library does when a thread ends: frees of the thread's chunks, calls that return its caches.
  * For hooks in a language whose runtime has ended the thread before and cannot run there. */
 #define TN_HOOKS_NOT_AT_THREAD_END 1u
 
@@ -296,7 +297,7 @@ TN_API uint32_t tn_profile_is_running(void);
  */
 TN_API tn_status tn_profile_save(const char* path, size_t length);
 /** The same, and what each page of the heap is used for: for `tenure pins`. Takes about 0.1 s for a GiB of memory, and
- * 24 bytes of the file for every 4 KiB at most. */
+ * 24 bytes of the file for every 4 KiB at most. After tn_profile_stop() as tn_profile_save(). */
 TN_API tn_status tn_profile_save_with_pages(const char* path, size_t length);
 
 #ifdef __cplusplus

@@ -64,8 +64,8 @@ nlohmann::json stack_of(const nlohmann::json& read, const std::string& function)
 TEST_F(pins_command, names_who_keeps_memory_from_going_back) {
     const auto found = examined("--out here --sample 16K");
     EXPECT_EQ(found.code, 4) << found.err;
-    expect_words(found.err, {"memory of pinned_program [", " resident\n", "held by blocks in use", "open_session",
-                             "in pages of their own", "here/pins.html"});
+    expect_words(found.err, {"memory of pinned_program [", " resident at the program's end\n", "held by blocks in use",
+                             "open_session", "in pages of their own", "here/pins.html"});
     EXPECT_LT(found.err.find("open_session"), found.err.find("load_table")) << "it holds most\n" << found.err;
     expect_words(text_of_file(folder_ / "here/pins.html"),
                  {"<svg", "class=\"t0\"", "open_session", "Content-Security-Policy"});
@@ -73,13 +73,18 @@ TEST_F(pins_command, names_who_keeps_memory_from_going_back) {
 
 TEST_F(pins_command, the_parts_add_up_to_the_resident_memory) {
     const nlohmann::json read = json_of("--out here");
+    const double resident = read["resident_bytes"].get<double>();
+    EXPECT_LT(std::abs(read["unexplained_bytes"].get<double>()), 0.01 * resident);
     double sum = read["unexplained_bytes"].get<double>();
     for (const auto& [name, bytes] : read["parts"].items()) sum += bytes.get<double>();
-    EXPECT_EQ(sum, read["resident_bytes"].get<double>());
-    EXPECT_LT(std::abs(read["unexplained_bytes"].get<double>()), 0.01 * read["resident_bytes"].get<double>());
-    double others = 0;
-    for (const auto& each : read["others"]) others += each["resident_bytes"].get<double>();
-    EXPECT_EQ(others, read["parts"]["other_bytes"].get<double>());
+    EXPECT_EQ(sum, resident);
+    // The table and 10,000 sessions, in blocks of 208 bytes, are in use; hardly anything else is.
+    const double in_use = (20 << 20) + 10'000.0 * 208;
+    EXPECT_NEAR(read["parts"]["live_bytes"].get<double>(), in_use, 0.02 * in_use);
+    // The sessions lie in at least 10,000 / 40 pages of 41 blocks, and in 10,000 pages at most.
+    EXPECT_GT(read["parts"]["held_bytes"].get<double>(), 10e6);
+    EXPECT_LT(read["parts"]["held_bytes"].get<double>(), 10'000.0 * 4096);
+    EXPECT_GT(read["parts"]["other_bytes"].get<double>(), 1e6) << "the C library alone has more";
 }
 
 TEST_F(pins_command, what_it_says_is_what_freeing_the_blocks_gives_back) {
@@ -102,7 +107,8 @@ TEST_F(pins_command, what_it_says_is_what_freeing_the_blocks_gives_back) {
 TEST_F(pins_command, shows_the_memory_at_the_peak) {
     const nlohmann::json peak = json_of("--at-peak --out here");
     // The requests are live then: they hold next to nothing, and the sessions between them neither.
-    EXPECT_GT(stack_of(peak, "begin_request")["live"]["bytes"].get<double>(), 50e6);
+    // Just after a file was saved, the next one waits for twice as much.
+    EXPECT_GT(stack_of(peak, "begin_request")["live"]["bytes"].get<double>(), 25e6);
     EXPECT_LT(peak["held"]["bytes"].get<double>(), 10e6);
 }
 

@@ -60,10 +60,11 @@ TEST(exit_report, is_written_to_standard_error_and_into_no_file_that_the_program
 
 /// A thread that is stopped for good, now and then inside a call that holds a lock.
 void stop_a_thread_that_allocates() {
+    static std::atomic<bool> has_begun{false}, is_stopped{false};
     static_cast<void>(std::signal(SIGUSR1, [](int) {
+        is_stopped = true;
         for (;;) ::pause();
     }));
-    static std::atomic<bool> has_begun{false};
     std::thread worker([] {
         for (;;) {
             std::free(hidden(std::malloc(100'000))); // past the caches: under a lock
@@ -73,10 +74,10 @@ void stop_a_thread_that_allocates() {
     while (!has_begun) std::this_thread::yield();
     ::pthread_kill(worker.native_handle(), SIGUSR1);
     worker.detach();
-    ::usleep(1000); // the signal has arrived
+    while (!is_stopped) std::this_thread::yield();
 }
 
-// About half of the threads are stopped under a lock. Without a limit, these processes would wait for ever.
+// A good part of the threads is stopped under a lock. Without a limit, these processes would wait for ever.
 TEST(exit_report, does_not_wait_for_a_thread_that_was_stopped_under_a_lock) {
     ASSERT_FALSE(dropin_name().empty());
     GTEST_FLAG_SET(death_test_style, "threadsafe");
@@ -84,7 +85,7 @@ TEST(exit_report, does_not_wait_for_a_thread_that_was_stopped_under_a_lock) {
     EXPECT_EXIT(
         {
             bool good = true;
-            for (int count = 0; good && count < 20; ++count)
+            for (int count = 0; good && count < 50; ++count)
                 good = child_exits_after([] {
                     ::alarm(20); // when it hangs
                     stop_a_thread_that_allocates();

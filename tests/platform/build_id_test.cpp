@@ -5,6 +5,8 @@
 
 #include <link.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstddef>
@@ -53,7 +55,15 @@ std::map<std::uintptr_t, std::string> listed() {
     return found;
 }
 
+/// Not under every filter of system calls.
+bool can_read_own_memory() {
+    int from = 1, to = 0;
+    const iovec here{&to, sizeof to}, there{&from, sizeof from};
+    return ::process_vm_readv(::getpid(), &here, 1, &there, 1, 0) == sizeof to;
+}
+
 TEST(build_id, is_that_of_each_loaded_file) {
+    if (!can_read_own_memory()) GTEST_SKIP() << "process_vm_readv is forbidden here";
     std::size_t with_id = 0;
     for (const auto& [begin, id] : listed()) {
         EXPECT_EQ(text_of(build_id_at(begin)), id);

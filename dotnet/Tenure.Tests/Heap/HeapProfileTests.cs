@@ -26,7 +26,7 @@ public sealed unsafe class HeapProfileTests
             void* block = Native.Allocate(123_457, Lifetime.Persistent);
             HeapProfile.Save(path);
             long plainBytes = new FileInfo(path).Length;
-            HeapProfile.Save(path, withPages: true);
+            HeapProfile.Save(path, ProfileContents.StacksAndPages);
             Assert.True(new FileInfo(path).Length > plainBytes);
             Native.Deallocate(block, Lifetime.Persistent);
             byte[] saved = File.ReadAllBytes(path);

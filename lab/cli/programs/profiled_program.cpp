@@ -129,6 +129,8 @@ recorded_profiles record_program(const std::vector<std::string>& words, const pr
         }
     }
     if (!peak.empty() && (request.at_peak || recorded.shown.empty())) recorded.shown = peak;
+    if (peak.empty() && request.at_peak && !recorded.shown.empty())
+        say("no file was saved at the peak, because the program held less than 16 times the sample: this is its end");
     if (recorded.shown.empty() && !recorded.others.empty()) recorded.shown = recorded.others.front();
     if (!recorded.shown.empty()) return recorded;
     say("the program saved no profile: it was killed, ended without its exit handlers, or removed LD_PRELOAD. "
@@ -138,7 +140,7 @@ recorded_profiles record_program(const std::vector<std::string>& words, const pr
     return recorded;
 }
 
-recorded_profiles record_process(int process_id, std::chrono::milliseconds during, bool has_pages) {
+recorded_profiles record_process(int process_id, std::chrono::milliseconds during, attached_process::request last) {
     constexpr std::chrono::milliseconds patience{10'000};
     recorded_profiles recorded;
     recorded.code = cannot_run;
@@ -151,7 +153,7 @@ recorded_profiles record_process(int process_id, std::chrono::milliseconds durin
     const std::vector<std::string> before = process.files();
     for (const bool is_begin : {true, false}) {
         if (!is_begin) std::this_thread::sleep_for(during);
-        if (!process.ask(has_pages && !is_begin ? request::save_with_pages : request::save)) {
+        if (!process.ask(is_begin ? request::save : last)) {
             say(process.refusal());
             return recorded;
         }

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "observe/profile/attached.hpp"
+
 namespace tenure::lab {
 
 inline constexpr std::string_view profile_suffix = ".heapprofile";
@@ -40,8 +42,10 @@ struct recorded_profiles {
 /// Runs a program. Errors are reported.
 [[nodiscard]] recorded_profiles record_program(const std::vector<std::string>& words, const profile_request& request);
 
-/// Starts the profile of a process, and has it saved after that time. Errors are reported.
-[[nodiscard]] recorded_profiles record_process(int process, std::chrono::milliseconds during, bool has_pages);
+/// Starts the profile of a process, and makes the request `last` after that time: one that saves it. Errors are
+/// reported.
+[[nodiscard]] recorded_profiles record_process(int process, std::chrono::milliseconds during,
+                                               attached_process::request last);
 
 /// Names the profiles of other processes on standard error.
 void name_others(const std::vector<std::string>& files, std::string_view command, const std::string& folder);

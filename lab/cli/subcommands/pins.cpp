@@ -79,7 +79,7 @@ pins_command::pins_command(CLI::App& app)
         "  tenure pins --at-peak -- ./server               when the program held most\n"
         "  tenure pins --attach 1234 --for 60s             a server that runs under the drop-in\n"
         "  tenure pins server.1234.0001.heapprofile        shows a file that was saved with TENURE_PROFILE_PAGES=1,\n"
-        "                                                  tn_profile_save_with_pages, HeapProfile.Save(…, true)\n\n"
+        "                                                  tn_profile_save_with_pages, HeapProfile.Save\n\n"
         "At the end of a program nearly everything is freed: --at-peak, --every, --attach or a signal "
         "(TENURE_PROFILE_SIGNAL) show it at work.\n\n"
         "Exit codes: the program's own, or 128 plus the signal's number when a signal ended it; 2 invalid command "
@@ -117,7 +117,7 @@ int pins_command::run() const {
     }
     if (process_ != 0) {
         const std::chrono::milliseconds during(duration_ms(during_).value_or(0));
-        const recorded_profiles recorded = record_process(process_, during, true);
+        const recorded_profiles recorded = record_process(process_, during, attached_process::request::save_with_pages);
         return recorded.shown.empty() ? recorded.code : show(recorded.shown, {});
     }
     return words_.front().ends_with(profile_suffix) ? show(words_.front(), {}) : run_and_show();
@@ -143,10 +143,12 @@ int pins_command::show(const std::string& file, const std::string& folder) const
     }
     if (!saved.has_pages()) {
         say(fmt::format("{} says nothing about pages: save it with TENURE_PROFILE_PAGES=1, "
-                        "tn_profile_save_with_pages or HeapProfile.Save(path, true)",
+                        "tn_profile_save_with_pages or HeapProfile.Save, before the profile is stopped",
                         file));
         return exit_code::bad_usage;
     }
+    if (saved.memory.empty())
+        say("the process could not read /proc/self/smaps: only the heap's own part of its memory is known");
     symbols names;
     const named_profile profile = name_profile(saved, names);
     const pinned_memory pinned = find_pinned(saved, profile);

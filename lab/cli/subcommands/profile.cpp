@@ -214,7 +214,7 @@ int profile_command::show(const std::string& file, const std::string& folder) co
 
 int profile_command::attach() const {
     const std::chrono::milliseconds during(duration_ms(during_).value_or(0));
-    const recorded_profiles recorded = record_process(process_, during, false);
+    const recorded_profiles recorded = record_process(process_, during, attached_process::request::save);
     return recorded.shown.empty() ? recorded.code : show(recorded.shown, {});
 }
 

@@ -23,18 +23,21 @@ namespace format = profile_format;
 }
 
 /// Calls `visit(run, first page's number, pages, bytes of the block there)` for the block's pages that are in memory:
-/// one at a time where it may share them, else a part of a run.
+/// one at a time where it may share them, else a part of a run. `budget`: steps for
+/// all blocks; those of a sound file do not overlap, so they need few.
 template<class Visit>
-void for_each_page_of(const saved_profile& saved, const format::live_sample& block, Visit&& visit) {
+void for_each_page_of(const saved_profile& saved, const format::live_sample& block, std::uint64_t& budget,
+                      Visit&& visit) {
     constexpr std::uint64_t most_small = std::uint64_t{64} << 10; // a damaged file says otherwise
     if (block.block_bytes > UINT64_MAX - block.address) return;
     const std::uint64_t end = block.address + block.block_bytes;
-    for (std::uint64_t at = block.address; at < end;) {
+    for (std::uint64_t at = block.address; at < end && budget != 0; --budget) {
         const format::page_run* const run = run_at(saved, at);
         const std::uint64_t page = at / format::page_bytes;
         if (run != nullptr && run->use == format::page_use::small && block.block_bytes <= most_small) {
             const std::uint64_t next = std::min(end, (page + 1) * format::page_bytes);
-            if (run->live_bytes != 0) visit(*run, page, 1, next - at); // else freed since
+            // Otherwise it has been freed since, and the page may have other blocks.
+            if (run->block_bytes == block.block_bytes && next - at <= run->live_bytes) visit(*run, page, 1, next - at);
             at = next;
         } else if (run != nullptr) { // a large block shares no page
             const std::uint64_t run_end = run->address + std::uint64_t{run->pages} * format::page_bytes;
@@ -114,7 +117,7 @@ void count_others(const saved_profile& saved, pinned_memory& to) {
 
 pinned_memory find_pinned(const saved_profile& saved, const named_profile& named) {
     pinned_memory found;
-    found.is_exact = saved.header.mean_bytes == 1;
+    found.is_exact = saved.header.mean_bytes == 1 && saved.header.lost_samples == 0;
     count_pages(saved, found.parts);
     count_others(saved, found);
 
@@ -125,13 +128,15 @@ pinned_memory find_pinned(const saved_profile& saved, const named_profile& named
         for (const std::uint32_t site : named.stacks[index].sites) stack_of_site[site] = index;
     }
     std::map<std::pair<std::uint64_t, std::size_t>, std::uint32_t> shared; // blocks, by number of the page and stack
+    constexpr std::uint64_t steps_of_block = 32, steps_of_run = 4;
+    std::uint64_t budget = steps_of_block * saved.live.size() + steps_of_run * saved.pages.size();
     for (const format::live_sample& each : saved.live) {
         const double chance = chance_of(each.block_bytes, saved.header.mean_bytes);
         if (!(chance > 0)) continue;
         pinning_stack& to = by_stack[stack_of_site[each.site]];
         double held = 0, alone = 0;
         for_each_page_of(
-            saved, each,
+            saved, each, budget,
             [&](const format::page_run& run, std::uint64_t page, std::uint64_t pages, std::uint64_t bytes) {
                 const double free = format::page_bytes - run.live_bytes;
                 held += free * static_cast<double>(bytes) / run.live_bytes;

@@ -27,18 +27,16 @@ double calibration::bounds::variance(const sum& of, double of_one_sample) const 
 
 calibration::calibration(const saved_profile& saved) : saved_(saved) {
     if (saved.classes_before.empty() || saved.classes.empty() || saved.header.lost_samples != 0) return;
+    std::map<std::uint64_t, const format::size_class*> before;
+    for (const format::size_class& each : saved.classes_before) before[each.block_bytes] = &each;
     for (const format::size_class& each : saved.classes) {
         size_class& its = classes_[each.block_bytes];
         its.blocks.most += static_cast<double>(each.live_blocks);
         its.bytes.most += static_cast<double>(each.live_bytes);
-        std::uint64_t blocks_before = 0, bytes_before = 0;
-        for (const format::size_class& then : saved.classes_before) {
-            if (then.block_bytes != each.block_bytes) continue;
-            blocks_before = then.live_blocks;
-            bytes_before = then.live_bytes;
-        }
-        its.blocks.least += least_of(each.live_blocks, blocks_before);
-        its.bytes.least += least_of(each.live_bytes, bytes_before);
+        const auto then = before.find(each.block_bytes);
+        const bool is_known = then != before.end();
+        its.blocks.least += least_of(each.live_blocks, is_known ? then->second->live_blocks : 0);
+        its.bytes.least += least_of(each.live_bytes, is_known ? then->second->live_bytes : 0);
     }
     constexpr double unknown = std::numeric_limits<double>::max();
     for (const format::live_sample& each : saved.live) {

@@ -178,13 +178,15 @@ void read_texts(const std::map<format::section, std::string>& texts, saved_profi
 
 /// Whether runs of pages, in the order of their addresses, can be those of a heap.
 [[nodiscard]] bool are_sound(const std::vector<format::page_run>& runs) {
-    std::uint64_t least = 0;
+    constexpr std::uint64_t most_pages = std::uint64_t{1} << 40;
+    std::uint64_t least = 0, pages = 0;
     for (const format::page_run& each : runs) {
         const std::uint64_t bytes = std::uint64_t{each.pages} * format::page_bytes;
         const bool is_use = each.use >= format::page_use::records && each.use <= format::page_use::slack;
         if (bytes == 0 || each.address < least || each.address > UINT64_MAX - bytes || !is_use ||
             each.address % format::page_bytes != 0 || each.live_bytes > format::page_bytes ||
-            (each.live_bytes == 0) != (each.blocks == 0))
+            (each.live_bytes == 0) != (each.blocks == 0) ||
+            (each.use == format::page_use::large && each.live_bytes == 0) || (pages += each.pages) > most_pages)
             return false;
         least = each.address + bytes;
     }

@@ -51,7 +51,7 @@ struct saved_profile {
     std::string error;                  ///< empty when all else is valid; otherwise a sentence, without the file's name
 
     [[nodiscard]] bool ok() const { return error.empty(); }
-    [[nodiscard]] bool has_pages() const { return !memory.empty(); }
+    [[nodiscard]] bool has_pages() const { return !pages.empty(); }
     /// "server", or "process 1234" if the command line is not known.
     [[nodiscard]] std::string program() const;
     /// The mapping of an address; nullptr when there is none.

@@ -164,11 +164,11 @@ __attribute__((destructor)) void write_report_at_exit() noexcept {
 
 }
 
-void save_profile(bool has_pages) noexcept {
+void save_profile(profile_contents least) noexcept {
     if (!heap_profile::is_running() && heap_profile::start() != status::ok) return;
     using events = detail::heap_profile_events;
     constexpr auto on_request = profile_format::occasion::signal;
-    has_pages ? events::save_now(on_request, profile_contents::stacks_and_pages) : events::save_now(on_request);
+    least == profile_contents::stacks ? events::save_now(on_request) : events::save_now(on_request, least);
 }
 
 constinit std::atomic<bool> is_profiled_for_listeners{false};
@@ -187,7 +187,9 @@ void follow_listeners() noexcept {
 void write_wanted_reports() noexcept {
     const std::uint16_t now = wanted_reports().exchange(0, std::memory_order_relaxed);
     if ((now & wanted::statistics) != 0) write_report(moment::signal);
-    if ((now & wanted::heap_profile_file) != 0) save_profile((now & wanted::heap_profile_pages) != 0);
+    const bool has_pages = (now & wanted::heap_profile_pages) != 0;
+    if ((now & wanted::heap_profile_file) != 0)
+        save_profile(has_pages ? profile_contents::stacks_and_pages : profile_contents::stacks);
     if ((now & wanted::heap_profile_end) != 0) heap_profile::stop();
 }
 

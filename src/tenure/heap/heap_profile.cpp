@@ -82,7 +82,7 @@ void count_classes(class_figures& to, cached_blocks those_cached) noexcept {
                                   why,
                                   classes_now,
                                   classes_before,
-                                  what == profile_contents::stacks_and_pages};
+                                  what == profile_contents::stacks_and_pages && heap_profile::is_running()};
     if constexpr (checks::caller) moment.classes_before = {}; // counts leave out blocks between guard pages
     return detail::write_profile(records_of_profile, moment, path);
 }

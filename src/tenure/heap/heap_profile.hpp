@@ -35,7 +35,8 @@ namespace tenure::inline TENURE_ABI {
 /// What a saved profile contains.
 enum class profile_contents : std::uint8_t {
     stacks,           ///< who holds memory and has allocated it
-    stacks_and_pages, ///< also what the heap's memory is used for, for `tenure pins`: 24 bytes for every 4 KiB at most
+    stacks_and_pages, ///< also what the heap's memory is used for, for `tenure pins`: 24 bytes for every 4 KiB at most.
+                      ///< Not after stop(), because the recorded blocks are then those of that moment
 };
 
 class heap_profile {
@@ -53,8 +54,8 @@ public:
 
     /// Writes the profile to a file that `tenure profile` reads: it appears under its name when it is complete.
     /// Allocates nothing. Recorded calls of other threads wait meanwhile; with pages, those for large blocks, too.
-    /// Cost      milliseconds; with pages O(memory of the process), about 0.1 s for a GiB.
-    /// Returns   not_started if there was no profile since the process began; file_error.
+    /// Cost      milliseconds; with pages O(memory of the process), about 0.1 s for a GiB. A slow disk makes both
+    /// longer. Returns   not_started if there was no profile since the process began; file_error.
     TENURE_API static status save(std::string_view path, profile_contents what = profile_contents::stacks) noexcept;
 };
 

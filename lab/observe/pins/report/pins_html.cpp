@@ -45,7 +45,7 @@ constexpr std::array<std::string_view, 6> fillings{"the heap's records", "no blo
 
 /// A square of the map: some OS pages.
 struct map_cell {
-    std::uint32_t resident = 0, records = 0; ///< pages
+    std::uint64_t resident = 0, records = 0; ///< pages
     std::uint64_t live_bytes = 0;
     std::array<double, coloured_stacks> held{}; ///< by the first stacks
 };
@@ -116,8 +116,8 @@ private:
         for (std::uint64_t page = run.address / format::page_bytes, left = run.pages; left != 0;) {
             const std::uint64_t part = std::min(left, pages_ - page % pages_);
             map_cell& cell = cells_[page / pages_];
-            cell.resident += static_cast<std::uint32_t>(part);
-            if (run.use == format::page_use::records) cell.records += static_cast<std::uint32_t>(part);
+            cell.resident += part;
+            if (run.use == format::page_use::records) cell.records += part;
             cell.live_bytes += part * run.live_bytes;
             page += part;
             left -= part;
@@ -126,7 +126,8 @@ private:
     [[nodiscard]] static std::string colour_of(const map_cell& cell) {
         if (cell.records * 2 > cell.resident) return "m0";
         if (cell.live_bytes == 0) return "m1";
-        const double full = static_cast<double>(cell.live_bytes) / (double{format::page_bytes} * cell.resident);
+        const double full =
+            static_cast<double>(cell.live_bytes) / (double{format::page_bytes} * static_cast<double>(cell.resident));
         const auto most = std::max_element(cell.held.begin(), cell.held.end());
         constexpr double nearly_full = 0.9;
         if (*most > 0 && full < nearly_full) return fmt::format("t{}", most - cell.held.begin());
@@ -162,8 +163,7 @@ private:
         rows += fmt::format("<tr>{}{}{}</tr>\n", element("th", "scope=\"row\"", name),
                             element("td", "class=\"num\"", size_text(bytes)), element("td", "", note));
     };
-    for (const memory_part& each : shown_parts(pinned.parts))
-        row(each.name, static_cast<double>(each.bytes), each.note);
+    for (const memory_part& each : all_parts(pinned.parts)) row(each.name, static_cast<double>(each.bytes), each.note);
     row("resident", static_cast<double>(pinned.parts.resident), "all of the process");
     std::string others;
     const std::size_t count = std::min(pinned.others.size(), max_rows);
@@ -218,7 +218,7 @@ std::string to_html(const saved_profile& saved, const named_profile& profile, co
                 fmt::format("Process {}: {} resident. Blocks in use keep {} of free memory from going back. {}",
                             profile.header.process, size_text(static_cast<double>(pinned.parts.resident)),
                             size_text(static_cast<double>(pinned.parts.held)),
-                            pinned.is_exact ? "Every block was recorded."
+                            pinned.is_exact ? "Every block since the profile began was recorded."
                                             : "Whose blocks these are is estimated from a sample; ± is what 95 of 100 "
                                               "estimates are off by at most, by the chance of sampling.")));
     text += "<section class=\"closing\" id=\"map\">\n<h2>The heap's memory, by address</h2>\n" +

@@ -28,7 +28,7 @@ std::string to_json(const named_profile& profile, const pinned_memory& pinned) {
     for (const other_memory& each : pinned.others)
         others.push_back({{"name", each.name}, {"resident_bytes", each.resident_bytes}});
     nlohmann::json parts;
-    for (const memory_part& each : shown_parts(pinned.parts)) parts[std::string{each.key}] = each.bytes;
+    for (const memory_part& each : all_parts(pinned.parts)) parts[std::string{each.key}] = each.bytes;
     const nlohmann::json whole{{"program", profile.program},
                                {"command", profile.command},
                                {"process", profile.header.process},

@@ -20,13 +20,23 @@ namespace {
     return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : std::string{"–"};
 }
 
+/// When the file was saved.
+[[nodiscard]] std::string_view moment_of(profile_format::occasion written_at) {
+    switch (written_at) {
+    case profile_format::occasion::exit: return " at the program's end";
+    case profile_format::occasion::peak: return " at a peak of what is in use";
+    default: return "";
+    }
+}
+
 [[nodiscard]] std::string parts_text(const named_profile& profile, const pinned_memory& pinned) {
     constexpr std::size_t most_others = 6;
     constexpr double notable = 0.01;
     const auto whole = static_cast<double>(pinned.parts.resident);
-    std::string text =
-        fmt::format("memory of {} [{}]: {} resident\n", profile.program, profile.header.process, size_text(whole));
-    for (const memory_part& each : shown_parts(pinned.parts)) {
+    std::string text = fmt::format("memory of {} [{}]: {} resident{}\n", profile.program, profile.header.process,
+                                   size_text(whole), moment_of(profile.header.written_at));
+    for (const memory_part& each : all_parts(pinned.parts)) {
+        if (each.bytes == 0) continue;
         const auto bytes = static_cast<double>(each.bytes);
         text += fmt::format("  {:>8}  {:>7}  {}: {}\n", size_text(bytes), share_of(bytes, whole), each.name, each.note);
     }
@@ -38,28 +48,31 @@ namespace {
         text += fmt::format("            {:>8}  of that: {}\n", size_text(bytes), elided(each.name, 60));
     }
     if (pinned.parts.unexplained != 0) {
-        text += fmt::format("  {:>8}  changed while the file was written\n",
-                            size_text(static_cast<double>(pinned.parts.unexplained)));
+        text += fmt::format(
+            "  {:>8}  is counted otherwise by the kernel: pages that were only read, or changed meanwhile\n",
+            size_text(static_cast<double>(pinned.parts.unexplained)));
     }
     if (pinned.rounding.samples != 0)
         text += fmt::format("blocks in use are larger than was asked for by {}\n", estimate_text(pinned.rounding));
+    if (profile.header.lost_samples != 0) {
+        text += fmt::format("{} had no memory for a record: what stacks hold is too low\n",
+                            count_text(profile.header.lost_samples, "sample"));
+    }
     return text;
 }
 
 }
 
-std::vector<memory_part> shown_parts(const memory_parts& parts) {
-    std::vector<memory_part> all{
+std::vector<memory_part> all_parts(const memory_parts& parts) {
+    return {
         {"live_bytes", "blocks in use", "with their rounding", parts.live},
         {"held_bytes", "held by blocks in use", "free, in pages that these blocks keep from going back", parts.held},
         {"cached_bytes", "cached", "free blocks that threads keep", parts.cached},
-        {"waiting_bytes", "free", "pages without a block in use; they go back after the purge delay", parts.waiting},
+        {"free_bytes", "free", "pages without a block in use; they go back after the purge delay", parts.waiting},
         {"slack_bytes", "room behind huge blocks", "touched by an earlier, larger use", parts.slack},
         {"record_bytes", "records", "the heap's own", parts.records},
         {"other_bytes", "not the heap's", "code, stacks, other allocators", parts.others},
     };
-    std::erase_if(all, [](const memory_part& each) { return each.bytes == 0; });
-    return all;
 }
 
 std::string sentence_of(const pinning_stack& stack, bool is_exact) {
@@ -103,7 +116,7 @@ std::string to_text(const named_profile& profile, const pinned_memory& pinned, c
         text += fmt::format("     … and {} more stacks\n", pinned.stacks.size() - shown_stacks);
     text += fmt::format("     the rest, {}: cached blocks, blocks of before the profile, and the error of sampling\n",
                         size_text(rest));
-    text += pinned.is_exact ? "\nEvery block was recorded.\n"
+    text += pinned.is_exact ? "\nEvery block since the profile began was recorded.\n"
                             : "\n± is what 95 of 100 estimates are off by at most, by the chance of sampling.\n";
     return text;
 }

@@ -31,8 +31,8 @@ struct memory_part {
     std::uint64_t bytes = 0;
 };
 
-/// The parts that are not zero, in the order in which they are shown.
-[[nodiscard]] std::vector<memory_part> shown_parts(const memory_parts& parts);
+/// All parts, in the order in which they are shown.
+[[nodiscard]] std::vector<memory_part> all_parts(const memory_parts& parts);
 
 /// "412 blocks (80.0 KiB) hold 96.0 MiB ± 2 MiB of pages; freed, they give back at least 96.1 MiB".
 [[nodiscard]] std::string sentence_of(const pinning_stack& stack, bool is_exact);

@@ -51,8 +51,8 @@ class decoder {
 public:
     explicit decoder(std::string_view message) : message_(message) {
         // A location that is named often makes a profile larger than its file; a foreign one is not to take all memory.
-        constexpr std::size_t least_room = std::size_t{64} << 20, room_per_byte = 256;
-        room_ = std::max(least_room, message.size() * room_per_byte);
+        constexpr std::size_t least_room = std::size_t{64} << 20, most_room = std::size_t{2} << 30, room_per_byte = 256;
+        room_ = std::clamp(message.size() * room_per_byte, least_room, most_room);
     }
 
     [[nodiscard]] pprof_profile decode() {

@@ -51,8 +51,8 @@ namespace {
     text += fmt::format("live       {} in {} blocks ({} samples)\n", estimate_text(profile.live),
                         blocks_text(profile.live.blocks), profile.live.samples);
     if (header.written_at == profile_format::occasion::peak) {
-        text += "saved when the live bytes were highest so far; until the next such file they may have grown by a "
-                "tenth\n";
+        text += "saved when the live bytes were highest so far; the next such file would have been saved at a tenth "
+                "more, or at twice as much just after this one\n";
     }
     if (header.peak_ms != 0) {
         text += fmt::format("peak       {}, {} after the start\n", estimate_text(profile.at_peak),

@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include <tenure/base/config.hpp>
+#include <tenure/heap/heap_profile.hpp>
 #include <tenure/platform/probe.hpp>
 
 namespace tenure::inline TENURE_ABI::dropin {
@@ -28,9 +29,9 @@ enum wanted : std::uint16_t {
 
 /// Writes what is wanted, unless another thread does.
 TENURE_COLD void write_wanted_reports() noexcept;
-/// Saves the heap profile, with what the heap's pages are used for if option profile_pages or the caller says so, and
-/// starts one if none is being recorded. Requires  heap_profile_events::may_save().
-TENURE_COLD void save_profile(bool has_pages = false) noexcept;
+/// Saves the heap profile, with these contents at least: option profile_pages may ask for more. Starts one if none is
+/// being recorded. Requires  heap_profile_events::may_save().
+TENURE_COLD void save_profile(profile_contents least = profile_contents::stacks) noexcept;
 
 /// Whether a heap profile is recorded for tracers outside the process: see platform/probe.hpp.
 extern std::atomic<bool> is_profiled_for_listeners;
