@@ -97,17 +97,18 @@ TEST(pinned_memory, every_resident_byte_is_in_one_part) {
 
 TEST(pinned_memory, free_bytes_of_a_page_are_shared_by_the_size_of_its_blocks) {
     file of;
-    // A page with 1000 bytes of A and 400 of B, one with a block of B, and a block of A across two pages.
-    of.pages = {run(0, 1, page_use::small, 1400, 2), run(1, 1, page_use::small, 400, 1),
-                run(2, 2, page_use::small, 300, 1)};
-    of.block(heap_begin + 16, 1000, 0);
+    // A page with two blocks of A and one of B, one with a block of B, and a block of A across two pages.
+    of.pages = {run(0, 1, page_use::small, 1200, 3), run(1, 1, page_use::small, 400, 1),
+                run(2, 2, page_use::small, 200, 1)};
+    of.block(heap_begin + 16, 400, 0);
+    of.block(heap_begin + 416, 400, 0);
     of.block(heap_begin + 2048, 400, 1);
     of.block(heap_begin + page, 400, 1);
-    of.block(heap_begin + 3 * page - 300, 600, 0);
+    of.block(heap_begin + 3 * page - 200, 400, 0);
     const pinned_memory found = of.pinned();
     ASSERT_EQ(found.stacks.size(), 2u);
-    const double shared = page - 1400;
-    const double of_a = shared * 1000 / 1400 + 2 * (page - 300.0), of_b = shared * 400 / 1400 + (page - 400.0);
+    const double shared = page - 1200;
+    const double of_a = shared * 800 / 1200 + 2 * (page - 200.0), of_b = shared * 400 / 1200 + (page - 400.0);
     EXPECT_NEAR(found.stacks[0].held.bytes, of_a, 0.01) << "the stack that holds most comes first";
     EXPECT_NEAR(found.stacks[1].held.bytes, of_b, 0.01);
     EXPECT_NEAR(found.held.bytes, double(found.parts.held), 0.01);
@@ -125,6 +126,20 @@ TEST(pinned_memory, a_page_with_several_blocks_of_one_stack_goes_back_when_all_a
     ASSERT_EQ(found.stacks.size(), 1u);
     EXPECT_EQ(found.stacks[0].alone.bytes, page);
     EXPECT_NEAR(found.stacks[0].held.bytes, page - 1200.0 + (page - 800.0) / 2, 0.01);
+}
+
+// The process goes on between the two parts of the file.
+TEST(pinned_memory, a_block_that_was_freed_since_holds_nothing_of_what_came_in_its_place) {
+    file of;
+    of.pages = {run(0, 1, page_use::small), run(1, 1, page_use::small, 16, 1), run(2, 1, page_use::small, 400, 1),
+                run(3, 1, page_use::free)};
+    of.pages[1].block_bytes = 16;
+    for (std::uint64_t each = 0; each < 4; ++each) of.block(heap_begin + each * page, 400, 0);
+    of.block(heap_begin + 2 * page + 400, 512, 1); // of another size than the page's blocks
+    const pinned_memory found = of.pinned();
+    ASSERT_EQ(found.stacks.size(), 2u);
+    EXPECT_EQ(found.stacks[0].held.bytes, page - 400.0);
+    EXPECT_EQ(found.stacks[1].held.bytes, 0);
 }
 
 TEST(pinned_memory, a_large_block_gives_back_what_of_it_is_in_memory) {
@@ -183,6 +198,8 @@ TEST(pinned_memory, pages_that_cannot_be_are_refused) {
     EXPECT_NE(error_with({run(0, 1, page_use::small, 4097, 1)}), "");
     EXPECT_NE(error_with({run(0, 1, page_use::small, 40, 0)}), "");
     EXPECT_NE(error_with({run(0, 1, page_use{9})}), "");
+    EXPECT_NE(error_with({run(0, 1, page_use::large)}), "") << "it has a block";
+    EXPECT_NE(error_with(std::vector(300, run(0, UINT32_MAX, page_use::free))), "");
     EXPECT_NE(error_with({{UINT64_MAX - page + 1, 2, page_use::free, 0, 0, 0}}), "");
     EXPECT_NE(error_with({{heap_begin + 1, 1, page_use::free, 0, 0, 0}}), "");
 }
