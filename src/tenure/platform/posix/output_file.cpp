@@ -20,6 +20,15 @@ namespace {
 
 constexpr std::string_view unfinished = ".part";
 
+/// Programs close their standard output and error at the end. A file with one of these numbers would receive what
+/// others write there.
+[[nodiscard]] int above_standard(int file) noexcept {
+    if (file < 0 || file > STDERR_FILENO) return file;
+    const int moved = ::fcntl(file, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    static_cast<void>(::close(file));
+    return moved;
+}
+
 }
 
 output_file::output_file(std::string_view path) noexcept {
@@ -30,7 +39,7 @@ output_file::output_file(std::string_view path) noexcept {
     const no_cancel_scope scope;
     // A leftover of an interrupted attempt goes; a link that somebody put there is not followed.
     static_cast<void>(::unlink(path_));
-    file_ = ::open(path_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+    file_ = above_standard(::open(path_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR));
     is_sound_ = file_ >= 0;
 }
 
