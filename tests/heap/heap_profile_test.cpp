@@ -154,13 +154,13 @@ TEST_F(profiles, pages_and_mappings_are_saved_if_asked_for) {
             };
             const auto run = std::find_if(file.pages.begin(), file.pages.end(), holds);
             if (each.asked_bytes != 700 || run == file.pages.end()) continue; // between guard pages
-            EXPECT_EQ(run->use, format::page_use::small);
+            EXPECT_EQ(run->use, format::page_use::small_blocks);
             EXPECT_GT(run->blocks, 0u);
             EXPECT_EQ(run->block_bytes, each.block_bytes);
         }
         std::uint64_t small_pages = 0;
         for (const format::page_run& run : file.pages)
-            small_pages += run.use == format::page_use::small ? run.pages : 0;
+            small_pages += run.use == format::page_use::small_blocks ? run.pages : 0;
         EXPECT_GT(small_pages, blocks.size() * 700 / format::page_bytes * 9 / 10); // less what lies between guard pages
         EXPECT_EQ(file.cached.size(), tenure::detail::small_class_count);
         const auto memory = file.texts.find(format::section::memory); // missing where the process may not read it

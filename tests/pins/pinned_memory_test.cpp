@@ -65,13 +65,14 @@ struct file {
 
 format::page_run run(std::uint64_t first, std::uint32_t pages, page_use use, std::uint16_t live = 0,
                      std::uint16_t blocks = 0) {
-    return {heap_begin + first * page, pages, use, live, blocks, use == page_use::small ? 400u : 0u};
+    return {heap_begin + first * page, pages, use, live, blocks, use == page_use::small_blocks ? 400u : 0u};
 }
 
 TEST(pinned_memory, every_resident_byte_is_in_one_part) {
     file of;
-    of.pages = {run(0, 2, page_use::records), run(2, 3, page_use::small, 400, 1),   run(5, 4, page_use::small),
-                run(9, 1, page_use::free),    run(10, 5, page_use::large, page, 1), run(15, 1, page_use::slack)};
+    of.pages = {
+        run(0, 2, page_use::records), run(2, 3, page_use::small_blocks, 400, 1),  run(5, 4, page_use::small_blocks),
+        run(9, 1, page_use::free),    run(10, 5, page_use::large_block, page, 1), run(15, 1, page_use::slack)};
     of.cached = {{400, 1}};
     of.memory = "00100000-00108000 rw-p 00000000 00:00 0\nRss: 32 kB\nPss: 9 kB\n" // the first eight pages
                 "00108000-00900000 rw-p 00000000 00:00 0 \nRss: 40 kB\n"
@@ -98,8 +99,8 @@ TEST(pinned_memory, every_resident_byte_is_in_one_part) {
 TEST(pinned_memory, free_bytes_of_a_page_are_shared_by_the_size_of_its_blocks) {
     file of;
     // A page with two blocks of A and one of B, one with a block of B, and a block of A across two pages.
-    of.pages = {run(0, 1, page_use::small, 1200, 3), run(1, 1, page_use::small, 400, 1),
-                run(2, 2, page_use::small, 200, 1)};
+    of.pages = {run(0, 1, page_use::small_blocks, 1200, 3), run(1, 1, page_use::small_blocks, 400, 1),
+                run(2, 2, page_use::small_blocks, 200, 1)};
     of.block(heap_begin + 16, 400, 0);
     of.block(heap_begin + 416, 400, 0);
     of.block(heap_begin + 2048, 400, 1);
@@ -119,7 +120,7 @@ TEST(pinned_memory, free_bytes_of_a_page_are_shared_by_the_size_of_its_blocks) {
 
 TEST(pinned_memory, a_page_with_several_blocks_of_one_stack_goes_back_when_all_are_freed) {
     file of;
-    of.pages = {run(0, 1, page_use::small, 1200, 3), run(1, 1, page_use::small, 800, 2)};
+    of.pages = {run(0, 1, page_use::small_blocks, 1200, 3), run(1, 1, page_use::small_blocks, 800, 2)};
     for (const std::uint64_t at : {0u, 1000u, 2000u}) of.block(heap_begin + at, 400, 0);
     of.block(heap_begin + page, 400, 0); // the other block of this page is in a cache, or older than the profile
     const pinned_memory found = of.pinned();
@@ -131,8 +132,8 @@ TEST(pinned_memory, a_page_with_several_blocks_of_one_stack_goes_back_when_all_a
 // The process goes on between the two parts of the file.
 TEST(pinned_memory, a_block_that_was_freed_since_holds_nothing_of_what_came_in_its_place) {
     file of;
-    of.pages = {run(0, 1, page_use::small), run(1, 1, page_use::small, 16, 1), run(2, 1, page_use::small, 400, 1),
-                run(3, 1, page_use::free)};
+    of.pages = {run(0, 1, page_use::small_blocks), run(1, 1, page_use::small_blocks, 16, 1),
+                run(2, 1, page_use::small_blocks, 400, 1), run(3, 1, page_use::free)};
     of.pages[1].block_bytes = 16;
     for (std::uint64_t each = 0; each < 4; ++each) of.block(heap_begin + each * page, 400, 0);
     of.block(heap_begin + 2 * page + 400, 512, 1); // of another size than the page's blocks
@@ -144,7 +145,7 @@ TEST(pinned_memory, a_block_that_was_freed_since_holds_nothing_of_what_came_in_i
 
 TEST(pinned_memory, a_large_block_gives_back_what_of_it_is_in_memory) {
     file of;
-    of.pages = {run(0, 3, page_use::large, page, 1), run(10, 2, page_use::large, page, 1)};
+    of.pages = {run(0, 3, page_use::large_block, page, 1), run(10, 2, page_use::large_block, page, 1)};
     of.block(heap_begin, 20 * page, 1);
     const pinned_memory found = of.pinned();
     ASSERT_EQ(found.stacks.size(), 1u);
@@ -158,7 +159,7 @@ TEST(pinned_memory, estimates_are_unbiased_and_their_errors_are_right) {
     support::random numbers(5);
     for (std::uint64_t each = 0; each < 400; ++each) {
         const std::uint64_t blocks = 1 + numbers.below(3);
-        exact.pages.push_back(run(each, 1, page_use::small, std::uint16_t(400 * blocks), std::uint16_t(blocks)));
+        exact.pages.push_back(run(each, 1, page_use::small_blocks, std::uint16_t(400 * blocks), std::uint16_t(blocks)));
         for (std::uint64_t block = 0; block < blocks; ++block)
             exact.block(heap_begin + each * page + block * 1000, 400, std::uint32_t(numbers.below(2)));
     }
@@ -195,10 +196,10 @@ TEST(pinned_memory, pages_that_cannot_be_are_refused) {
     EXPECT_EQ(error_with({run(0, 2, page_use::free), run(2, 1, page_use::free)}), "");
     EXPECT_NE(error_with({run(0, 2, page_use::free), run(1, 1, page_use::free)}), "") << "they overlap";
     EXPECT_NE(error_with({run(0, 0, page_use::free)}), "");
-    EXPECT_NE(error_with({run(0, 1, page_use::small, 4097, 1)}), "");
-    EXPECT_NE(error_with({run(0, 1, page_use::small, 40, 0)}), "");
+    EXPECT_NE(error_with({run(0, 1, page_use::small_blocks, 4097, 1)}), "");
+    EXPECT_NE(error_with({run(0, 1, page_use::small_blocks, 40, 0)}), "");
     EXPECT_NE(error_with({run(0, 1, page_use{9})}), "");
-    EXPECT_NE(error_with({run(0, 1, page_use::large)}), "") << "it has a block";
+    EXPECT_NE(error_with({run(0, 1, page_use::large_block)}), "") << "it has a block";
     EXPECT_NE(error_with(std::vector(300, run(0, UINT32_MAX, page_use::free))), "");
     EXPECT_NE(error_with({{UINT64_MAX - page + 1, 2, page_use::free, 0, 0, 0}}), "");
     EXPECT_NE(error_with({{heap_begin + 1, 1, page_use::free, 0, 0, 0}}), "");
@@ -206,18 +207,18 @@ TEST(pinned_memory, pages_that_cannot_be_are_refused) {
 
 TEST(pinned_memory, a_block_without_an_end_takes_no_time) {
     file of;
-    of.pages = {run(0, UINT32_MAX, page_use::small, 400, 1)};
+    of.pages = {run(0, UINT32_MAX, page_use::small_blocks, 400, 1)};
     of.block(heap_begin, UINT64_MAX - heap_begin, 0);
     of.block(heap_begin, UINT64_MAX, 0);
     EXPECT_EQ(of.pinned().stacks.size(), 1u);
-    of.pages[0].use = page_use::large;
+    of.pages[0].use = page_use::large_block;
     of.pages[0].live_bytes = page;
     EXPECT_EQ(of.pinned().stacks.size(), 1u);
 }
 
 TEST(pinned_memory, outputs_name_the_stack_and_load_nothing) {
     file of;
-    of.pages = {run(0, 30, page_use::small, 400, 1)};
+    of.pages = {run(0, 30, page_use::small_blocks, 400, 1)};
     for (std::uint64_t each = 0; each < 30; ++each) of.block(heap_begin + each * page, 400, 0);
     const saved_profile saved = of.read();
     symbols names;

@@ -34,7 +34,7 @@ void for_each_page_of(const saved_profile& saved, const format::live_sample& blo
     for (std::uint64_t at = block.address; at < end && budget != 0; --budget) {
         const format::page_run* const run = run_at(saved, at);
         const std::uint64_t page = at / format::page_bytes;
-        if (run != nullptr && run->use == format::page_use::small && block.block_bytes <= most_small) {
+        if (run != nullptr && run->use == format::page_use::small_blocks && block.block_bytes <= most_small) {
             const std::uint64_t next = std::min(end, (page + 1) * format::page_bytes);
             // Otherwise it has been freed since, and the page may have other blocks.
             if (run->block_bytes == block.block_bytes && next - at <= run->live_bytes) visit(*run, page, 1, next - at);
@@ -43,7 +43,7 @@ void for_each_page_of(const saved_profile& saved, const format::live_sample& blo
             const std::uint64_t run_end = run->address + std::uint64_t{run->pages} * format::page_bytes;
             const std::uint64_t next = std::min(run_end, end);
             const std::uint64_t pages = (next - at + format::page_bytes - 1) / format::page_bytes;
-            if (run->use == format::page_use::large) visit(*run, page, pages, next - at);
+            if (run->use == format::page_use::large_block) visit(*run, page, pages, next - at);
             at = next;
         } else { // not in memory: on to the next run
             const auto next = std::upper_bound(
@@ -70,8 +70,8 @@ void count_pages(const saved_profile& saved, memory_parts& parts) {
         case format::page_use::records: parts.records += bytes; break;
         case format::page_use::slack: parts.slack += bytes; break;
         case format::page_use::free: parts.waiting += bytes; break;
-        case format::page_use::small:
-        case format::page_use::large:
+        case format::page_use::small_blocks:
+        case format::page_use::large_block:
             allocated += live;
             (live == 0 ? parts.waiting : parts.held) += bytes - live;
             break;

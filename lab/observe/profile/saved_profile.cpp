@@ -186,7 +186,7 @@ void read_texts(const std::map<format::section, std::string>& texts, saved_profi
         if (bytes == 0 || each.address < least || each.address > UINT64_MAX - bytes || !is_use ||
             each.address % format::page_bytes != 0 || each.live_bytes > format::page_bytes ||
             (each.live_bytes == 0) != (each.blocks == 0) ||
-            (each.use == format::page_use::large && each.live_bytes == 0) || (pages += each.pages) > most_pages)
+            (each.use == format::page_use::large_block && each.live_bytes == 0) || (pages += each.pages) > most_pages)
             return false;
         least = each.address + bytes;
     }

@@ -120,11 +120,11 @@ constexpr std::uint32_t page_bytes = 4096;
 
 /// What an OS page of the heap is used for.
 enum class page_use : std::uint32_t {
-    records = 1, ///< the heap's own
-    small = 2,   ///< blocks of one size, in use or free
-    free = 3,    ///< no block: touched by an earlier one, and not returned yet
-    large = 4,   ///< a part of one block
-    slack = 5,   ///< behind a block: room to grow
+    records = 1,      ///< the heap's own
+    small_blocks = 2, ///< blocks of one size, in use or free
+    free = 3,         ///< no block: touched by an earlier one, and not returned yet
+    large_block = 4,  ///< a part of one block
+    slack = 5,        ///< behind a block: room to grow
 };
 
 /// OS pages that follow each other, are in memory and have the same figures.
@@ -134,7 +134,7 @@ struct page_run {
     page_use use;
     std::uint16_t live_bytes;  ///< of blocks in each of these pages
     std::uint16_t blocks;      ///< in use that lie in each of them, at least in part
-    std::uint32_t block_bytes; ///< of `small`: size of the blocks
+    std::uint32_t block_bytes; ///< of small_blocks: their size
 };
 static_assert(sizeof(page_run) == 24);
 

@@ -139,6 +139,7 @@ public:
     [[nodiscard]] const huge_blocks& huge() const noexcept { return huge_; }
     [[nodiscard]] const fenced_blocks& fenced() const noexcept { return fenced_; }
     [[nodiscard]] const sampled_blocks& sampled() const noexcept { return sampled_; }
+    [[nodiscard]] const guarded_blocks& guarded() const noexcept { return guarded_; }
 
     /// Opens a cache for the calling thread's allocations under `tag`, or under no tag if it is zero.
     /// Returns   nullptr when out of memory, when too many tags have pages of their own, and where all calls must take

@@ -37,7 +37,7 @@ void page_map::add_run(const format::page_run& run) noexcept {
 }
 
 void page_map::add(const void* range, std::size_t bytes, format::page_use use) noexcept {
-    const bool is_block = use == format::page_use::large;
+    const bool is_block = use == format::page_use::large_block;
     const std::uint16_t live = is_block ? format::page_bytes : 0, blocks = is_block ? 1 : 0;
     platform::for_each_resident(pointer_at(address_of(range)), bytes, [&](void* part, std::size_t part_bytes) {
         const auto pages = static_cast<std::uint32_t>(part_bytes / format::page_bytes);
@@ -45,8 +45,7 @@ void page_map::add(const void* range, std::size_t bytes, format::page_use use) n
     });
 }
 
-/// Counts what the blocks in use take of each OS page, from the slice on in which the page of small blocks begins.
-void decltype(page_map::page)::count(std::uintptr_t slice_begin) noexcept {
+void page_map::page_state::count(std::uintptr_t slice_begin) noexcept {
     std::fill(std::begin(units), std::end(units), unit_figures{});
     const std::size_t front = blocks.begin - slice_begin;
     for (std::size_t index = 0; index < blocks.blocks_used; ++index) {
@@ -90,7 +89,7 @@ void heap_pages::map_segment(const heap_segment& segment, page_map& to) const no
                 }
                 const std::size_t unit = (at - begin - first * slice_bytes) / format::page_bytes;
                 if (is_page && unit < page_map::units_per_page) {
-                    run.use = format::page_use::small;
+                    run.use = format::page_use::small_blocks;
                     run.live_bytes = to.page.units[unit].live_bytes;
                     run.blocks = to.page.units[unit].blocks;
                     run.block_bytes = to.page.blocks.block_bytes;
@@ -119,7 +118,7 @@ void large_blocks::map(page_map& to) const noexcept {
         to.add(segment, head_units() * unit_bytes, format::page_use::records);
         for (large_run* run = &segment->runs[head_units()]; run != nullptr; run = run_after(*run)) {
             to.add(pointer_at(begin_of(*run)), run->units * unit_bytes,
-                   run->is_free ? format::page_use::free : format::page_use::large);
+                   run->is_free ? format::page_use::free : format::page_use::large_block);
         }
     }
 }
@@ -131,7 +130,7 @@ void huge_blocks::map(page_map& to) const noexcept {
         const std::uintptr_t end = align_up(begin + block->bytes, format::page_bytes);
         const std::uintptr_t last = block->mapped + block->mapped_bytes;
         to.add(pointer_at(block->mapped), block->lead_bytes, format::page_use::records);
-        to.add(pointer_at(begin), end - begin, format::page_use::large);
+        to.add(pointer_at(begin), end - begin, format::page_use::large_block);
         if (end < last) to.add(pointer_at(end), last - end, format::page_use::slack);
     }
     for (const huge_block* block = kept_.first; block != nullptr; block = block->next)

@@ -43,15 +43,20 @@ private:
     };
 
     /// What is known of a segment as of one moment.
-    struct {
+    struct segment_state {
         bit_word free_slices[slice_words];
         std::uint16_t first_slice[max_slices];
-    } segment;
-    struct {
+    };
+    /// The blocks of a page of small blocks, and what they take.
+    struct page_state {
         page_in_use blocks;
         unit_figures units[units_per_page];
+        /// Counts what the blocks in use take of each OS page, from the slice on in which the page begins.
         void count(std::uintptr_t slice_begin) noexcept;
-    } page;
+    };
+
+    segment_state segment;
+    page_state page;
 
     receiver receive_;
     void* context_;
