@@ -52,7 +52,10 @@ std::string write_chart(const result& found, const experiment_result& shown, con
 
 std::string write_file(const std::filesystem::path& path, std::string_view content) {
     std::filesystem::path partial = path;
-    partial += ".partial";
+    std::error_code not_known;
+    // A device or a pipe is written to. Renaming would replace it by a file, which root may do to /dev/null.
+    const bool is_stream = std::filesystem::is_other(path, not_known);
+    if (!is_stream) partial += ".partial";
     errno = 0;
     std::ofstream stream(partial, std::ios::binary | std::ios::trunc);
     if (!stream) return refusal(path, last_error());
@@ -60,10 +63,10 @@ std::string write_file(const std::filesystem::path& path, std::string_view conte
     stream.close(); // some errors, such as a full disk, show only here
     std::error_code why;
     if (!stream) why = last_error();
-    if (!why) std::filesystem::rename(partial, path, why);
+    if (!why && !is_stream) std::filesystem::rename(partial, path, why);
     if (!why) return {};
     std::error_code ignored;
-    std::filesystem::remove(partial, ignored);
+    if (!is_stream) std::filesystem::remove(partial, ignored);
     return refusal(path, why);
 }
 

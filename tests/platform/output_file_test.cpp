@@ -73,6 +73,15 @@ TEST_F(output_files, that_cannot_be_are_refused) {
     EXPECT_EQ(file_count(), 0);
 }
 
+TEST_F(output_files, replace_no_device_or_pipe) {
+    ASSERT_EQ(::mkfifo(path_.c_str(), 0600), 0);
+    output_file file(path_);
+    file.write("x", 1);
+    EXPECT_FALSE(file.finish());
+    EXPECT_TRUE(fs::is_fifo(path_));
+    EXPECT_EQ(file_count(), 1);
+}
+
 TEST_F(output_files, follow_no_link_that_somebody_put_there) {
     const std::string target = (folder_ / "target").string();
     std::ofstream(target) << "precious";

@@ -3,9 +3,13 @@
 
 #include "report/write.hpp"
 
+#include <sys/stat.h>
+
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -78,6 +82,22 @@ TEST_F(write, a_full_disk_is_reported_and_the_old_file_kept) {
     const std::string error = write_file(directory_ / "results.csv", std::string(1 << 20, 'x'));
     EXPECT_NE(error.find("results.csv: cannot write the file: No space left on device"), std::string::npos) << error;
     EXPECT_EQ(content_of(directory_ / "results.csv"), "old");
+}
+
+TEST_F(write, a_pipe_receives_the_text_and_stays_a_pipe) {
+    fs::create_directories(directory_);
+    const fs::path pipe = directory_ / "pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    std::string received;
+    std::thread reader([&] { received = content_of(pipe); });
+    EXPECT_EQ(write_file(pipe, "text"), "");
+    reader.join();
+    EXPECT_EQ(received, "text");
+    EXPECT_TRUE(fs::is_fifo(pipe));
+    if (!fs::exists("/dev/full")) return;
+    fs::create_symlink("/dev/full", directory_ / "link");
+    EXPECT_NE(write_file(directory_ / "link", "text").find("No space left on device"), std::string::npos);
+    EXPECT_TRUE(fs::is_symlink(directory_ / "link"));
 }
 
 TEST_F(write, a_directory_in_the_way_of_a_file_is_reported) {

@@ -14,7 +14,7 @@
 namespace tenure::inline TENURE_ABI::platform {
 
 /// Writes to `PATH.part`, which only the user can read. finish() gives it its name, and replaces a file of that name.
-/// Otherwise nothing is left.
+/// Otherwise nothing is left. A device, a pipe or a folder of that name is refused.
 ///
 /// Threads   one at a time.
 class TENURE_API output_file {

@@ -37,6 +37,8 @@ output_file::output_file(std::string_view path) noexcept {
     char* const end = std::copy(path.begin(), path.end(), path_);
     *std::copy(unfinished.begin(), unfinished.end(), end) = '\0';
     const no_cancel_scope scope;
+    struct stat found {};
+    if (::stat(name_, &found) == 0 && !S_ISREG(found.st_mode)) return; // root would replace /dev/null
     // A leftover of an interrupted attempt goes; a link that somebody put there is not followed.
     static_cast<void>(::unlink(path_));
     file_ = above_standard(::open(path_, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR));
