@@ -29,6 +29,7 @@ struct file {
     std::vector<format::live_sample> live;
     std::vector<format::page_run> pages;
     std::vector<format::cached_blocks> cached;
+    std::vector<format::size_class> classes;
     std::string memory = "00100000-00900000 rw-p 00000000 00:00 0\nRss:      128 kB\n";
     std::uint64_t mean_bytes = 1;
 
@@ -50,6 +51,7 @@ struct file {
         bytes.entries(format::section::pages, std::vector(pages.begin() + std::ptrdiff_t(half), pages.end()));
         bytes.entries(format::section::pages, std::vector(pages.begin(), pages.begin() + std::ptrdiff_t(half)));
         bytes.entries(format::section::cached, cached);
+        bytes.entries(format::section::classes, classes);
         bytes.words(format::section::memory, memory);
         saved_profile read = read_profile(bytes.finished());
         read.header.mean_bytes = mean_bytes;
@@ -94,6 +96,27 @@ TEST(pinned_memory, every_resident_byte_is_in_one_part) {
         << "the second mapping has ten pages, eight of them the heap's";
     EXPECT_EQ(parts.others, 20 * 1024u);
     EXPECT_EQ(parts.unexplained, 0);
+}
+
+// A cache may have blocks of fresh pages that nobody has written to: those in use are in memory, so the others are
+// not.
+TEST(pinned_memory, cached_blocks_that_are_not_in_memory_are_taken_from_nothing) {
+    file of;
+    of.pages = {run(0, 4, page_use::small_blocks, 800, 2)};
+    of.cached = {{400, 1000}, {512, 7}};
+    of.classes = {{400, 6, 2400}, {512, 3, 1536}};
+    memory_parts parts = of.pinned().parts;
+    EXPECT_EQ(parts.live, 2400u);
+    EXPECT_EQ(parts.cached, 800u);
+    of.classes[0] = {400, 20, 8000}; // some of them are not in memory, whatever the heap counts
+    parts = of.pinned().parts;
+    EXPECT_EQ(parts.live, 3200u);
+    EXPECT_EQ(parts.cached, 0u);
+    of.classes[0] = {400, 0, 0};
+    of.cached[0].count = 3;
+    parts = of.pinned().parts;
+    EXPECT_EQ(parts.live, 2000u) << "allocated since the count";
+    EXPECT_EQ(parts.cached, 1200u);
 }
 
 TEST(pinned_memory, free_bytes_of_a_page_are_shared_by_the_size_of_its_blocks) {

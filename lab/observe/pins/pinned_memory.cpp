@@ -61,8 +61,26 @@ void for_each_page_of(const saved_profile& saved, const format::live_sample& blo
     return {1, 1 / chance, all, all * all * (1 - chance)};
 }
 
+/// The bytes of cached blocks in memory. Blocks that a thread's cache has got from fresh pages are not, while blocks in
+/// use have been written to: so of each size the exact count of those in use comes first, and what remains is cached.
+[[nodiscard]] std::uint64_t cached_in_memory(const saved_profile& saved,
+                                             const std::map<std::uint64_t, std::uint64_t>& allocated_by_size) {
+    std::map<std::uint64_t, std::uint64_t> in_use;
+    for (const format::size_class& each : saved.classes) in_use[each.block_bytes] = each.live_bytes;
+    std::uint64_t bytes = 0;
+    for (const format::cached_blocks& each : saved.cached) {
+        const auto allocated = allocated_by_size.find(each.block_bytes);
+        if (allocated == allocated_by_size.end() || each.block_bytes > UINT32_MAX || each.count > UINT32_MAX) continue;
+        const auto known = in_use.find(each.block_bytes);
+        const std::uint64_t used = known == in_use.end() ? 0 : std::min(known->second, allocated->second);
+        bytes += std::min(each.block_bytes * each.count, allocated->second - used);
+    }
+    return bytes;
+}
+
 void count_pages(const saved_profile& saved, memory_parts& parts) {
     std::uint64_t allocated = 0; // in use, or in caches
+    std::map<std::uint64_t, std::uint64_t> allocated_by_size;
     for (const format::page_run& each : saved.pages) {
         const std::uint64_t bytes = std::uint64_t{each.pages} * format::page_bytes;
         const std::uint64_t live = std::uint64_t{each.pages} * each.live_bytes;
@@ -73,15 +91,12 @@ void count_pages(const saved_profile& saved, memory_parts& parts) {
         case format::page_use::small_blocks:
         case format::page_use::large_block:
             allocated += live;
+            if (each.use == format::page_use::small_blocks) allocated_by_size[each.block_bytes] += live;
             (live == 0 ? parts.waiting : parts.held) += bytes - live;
             break;
         }
     }
-    for (const format::cached_blocks& each : saved.cached) {
-        if (each.count != 0 && each.block_bytes <= UINT32_MAX && each.count <= UINT32_MAX)
-            parts.cached += each.block_bytes * each.count;
-    }
-    parts.cached = std::min(parts.cached, allocated);
+    parts.cached = cached_in_memory(saved, allocated_by_size);
     parts.live = allocated - parts.cached;
 }
 
