@@ -17,6 +17,7 @@
 #include <tenure/base/options.hpp>
 
 #include "bench/harness/mallocs/malloc_peers.hpp"
+#include "cli/arguments/whole_number.hpp"
 #include "cli/command_line.hpp"
 #include "cli/programs/child_program.hpp"
 #include "cli/terminal.hpp"
@@ -75,6 +76,36 @@ std::optional<std::uint64_t> duration_ms(std::string_view text) {
     if (unit == "h") factor = 3'600'000;
     if (factor == 0 || number == 0 || number > day_ms / factor) return std::nullopt;
     return number * factor;
+}
+
+void shown_stacks::add_options(CLI::App& command) {
+    constexpr std::int64_t most = 1'000'000;
+    command.add_option("--stacks", stacks, "Number of call stacks shown")
+        ->transform(whole_number(0, most))
+        ->type_name("N")
+        ->capture_default_str();
+    command.add_option("--frames", frames, "Number of functions shown for each")
+        ->transform(whole_number(0, most))
+        ->type_name("N")
+        ->capture_default_str();
+}
+
+void attached_choice::add_options(CLI::App& command, const std::string& what_it_does) {
+    constexpr std::int64_t last_process = 100'000'000; // past Linux's own
+    command.add_option("--attach", process, what_it_does)->transform(whole_number(1, last_process))->type_name("PID");
+    command.add_option("--for", during, "How long --attach records: 500ms, 30s, 5m")
+        ->type_name("TIME")
+        ->capture_default_str();
+}
+
+std::string attached_choice::mistake_in(const CLI::App& command) const {
+    if (process == 0 && command.count("--for") > 0) return "--for is the time of --attach PID";
+    if (duration_ms(during).has_value()) return {};
+    return fmt::format("--for {} is not valid: a time up to a day, as in 500ms, 30s, 5m", during);
+}
+
+std::chrono::milliseconds attached_choice::time() const {
+    return std::chrono::milliseconds(duration_ms(during).value_or(0));
 }
 
 std::string mistake_in(const profile_request& request) {

@@ -6,11 +6,14 @@
 /// Gets heap profiles from a program: runs it under the drop-in, or asks a process that runs under it.
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <CLI/CLI.hpp>
 
 #include "observe/profile/attached.hpp"
 
@@ -25,6 +28,22 @@ struct profile_request {
     std::string folder;   ///< for the files
     bool at_peak = false; ///< also saves one when the program holds most, and shows that
     bool has_pages = false;
+};
+
+/// How many call stacks a command shows.
+struct shown_stacks {
+    std::size_t stacks = 10, frames = 6;
+    void add_options(CLI::App& command);
+};
+
+/// A process that is asked, and for how long it is recorded.
+struct attached_choice {
+    int process = 0; ///< zero: none
+    std::string during = "10s";
+    void add_options(CLI::App& command, const std::string& what_it_does);
+    /// What is wrong with `during`, as a sentence; empty when nothing is.
+    [[nodiscard]] std::string mistake_in(const CLI::App& command) const;
+    [[nodiscard]] std::chrono::milliseconds time() const;
 };
 
 /// "250ms", "60s", "5m", "1h", in milliseconds.

@@ -7,11 +7,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdint>
 #include <cstdio>
 
-#include "cli/arguments/whole_number.hpp"
 #include "cli/command_line.hpp"
 #include "cli/programs/child_program.hpp"
 #include "cli/programs/profiled_program.hpp"
@@ -25,9 +22,7 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr std::int64_t max_shown = 1'000'000;
 const std::string usual_sample = "16K";
-constexpr std::int64_t max_process = 4'194'304;
 
 }
 
@@ -47,27 +42,14 @@ pins_command::pins_command(CLI::App& app)
     command_->add_flag("--at-peak", at_peak_,
                        "Shows the memory when the blocks in use were most. A file is saved then, each time that they "
                        "have grown by a tenth");
-    command_->add_option("--stacks", stacks_, "Number of call stacks shown")
-        ->transform(whole_number(0, max_shown))
-        ->type_name("N")
-        ->capture_default_str();
-    command_->add_option("--frames", frames_, "Number of functions shown for each")
-        ->transform(whole_number(0, max_shown))
-        ->type_name("N")
-        ->capture_default_str();
+    shown_.add_options(*command_);
     command_->add_option("--html", html_, "Writes a page with a map of the heap; - means standard output")
         ->type_name("FILE");
     command_->add_option("--json", json_, "Writes all data as JSON; - means standard output")->type_name("FILE");
-    command_
-        ->add_option("--attach", process_,
-                     "Examines a process that runs under the drop-in already. It is recorded for the time of --for: "
-                     "what older blocks hold is shown, but not whose they are. Only those who may debug the process "
-                     "can do that")
-        ->transform(whole_number(1, max_process))
-        ->type_name("PID");
-    command_->add_option("--for", during_, "How long --attach records: 500ms, 30s, 5m")
-        ->type_name("TIME")
-        ->capture_default_str();
+    attached_.add_options(
+        *command_, "Examines a process that runs under the drop-in already. It is recorded for the time of --for: "
+                   "what older blocks hold is shown, but not whose they are. Only those who may debug the process "
+                   "can do that");
     command_->add_option("program", words_, "Profile that was saved with pages; or, after --, program and arguments")
         ->type_name("FILE or -- PROGRAM");
     command_->footer(
@@ -89,11 +71,10 @@ pins_command::pins_command(CLI::App& app)
 
 std::string pins_command::mistake_in_options() const {
     const bool is_run = !words_.empty() && !words_.front().ends_with(profile_suffix);
-    if (process_ != 0 && !words_.empty()) return "--attach examines a process that runs: leave out programs and files";
-    if (process_ == 0 && command_->count("--for") > 0) return "--for is the time of --attach PID";
-    if (!duration_ms(during_).has_value())
-        return fmt::format("--for {} is not valid: a time up to a day, as in 500ms, 30s, 5m", during_);
-    if (words_.empty() && process_ == 0)
+    if (attached_.process != 0 && !words_.empty())
+        return "--attach examines a process that runs: leave out programs and files";
+    if (const std::string mistake = attached_.mistake_in(*command_); !mistake.empty()) return mistake;
+    if (words_.empty() && attached_.process == 0)
         return "nothing was given to show: tenure pins -- PROGRAM ..., or tenure pins FILE.heapprofile";
     for (const char* const of_a_run : {"--sample", "--every", "--out", "--exact", "--at-peak"}) {
         if (!is_run && command_->count(of_a_run) > 0)
@@ -115,9 +96,9 @@ int pins_command::run() const {
             return exit_code::not_written;
         }
     }
-    if (process_ != 0) {
-        const std::chrono::milliseconds during(duration_ms(during_).value_or(0));
-        const recorded_profiles recorded = record_process(process_, during, attached_process::request::save_with_pages);
+    if (attached_.process != 0) {
+        const recorded_profiles recorded =
+            record_process(attached_.process, attached_.time(), attached_process::request::save_with_pages);
         return recorded.shown.empty() ? recorded.code : show(recorded.shown, {});
     }
     return words_.front().ends_with(profile_suffix) ? show(words_.front(), {}) : run_and_show();
@@ -152,7 +133,7 @@ int pins_command::show(const std::string& file, const std::string& folder) const
     symbols names;
     const named_profile profile = name_profile(saved, names);
     const pinned_memory pinned = find_pinned(saved, profile);
-    const pins_choice choice{stacks_, frames_, output_style().width};
+    const pins_choice choice{shown_.stacks, shown_.frames, output_style().width};
     const std::string text = to_text(profile, pinned, choice);
     const bool is_run = !folder.empty();
     bool is_written = true;

@@ -5,11 +5,12 @@
 /// \file
 /// `tenure pins`: shows where the resident memory of a program goes, and which call stacks keep it from going back.
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
+
+#include "cli/programs/profiled_program.hpp"
 
 namespace tenure::lab {
 
@@ -29,9 +30,8 @@ private:
     CLI::App* command_;
     std::string sample_, out_, every_, html_, json_;
     bool is_exact_ = false, at_peak_ = false;
-    int process_ = 0;
-    std::string during_ = "10s";
-    std::size_t stacks_ = 10, frames_ = 6;
+    attached_choice attached_;
+    shown_stacks shown_;
     std::vector<std::string> words_;
 };
 

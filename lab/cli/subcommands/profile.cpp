@@ -14,7 +14,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "cli/arguments/whole_number.hpp"
 #include "cli/command_line.hpp"
 #include "cli/programs/child_program.hpp"
 #include "cli/programs/profiled_program.hpp"
@@ -28,11 +27,7 @@
 
 namespace tenure::lab {
 
-namespace {
-
-constexpr std::int64_t max_shown = 1'000'000;
-
-}
+namespace {}
 
 profile_command::profile_command(CLI::App& app)
     : command_(app.add_subcommand("profile", "Shows which call stacks hold a program's memory")) {
@@ -58,14 +53,7 @@ profile_command::profile_command(CLI::App& app)
             "peak for a profile that was saved at the program's end, live for others")
         ->check(CLI::IsMember(std::vector<std::string>{"live", "allocated", "peak"}))
         ->type_name("WHAT");
-    command_->add_option("--stacks", stacks_, "Number of call stacks shown")
-        ->transform(whole_number(0, max_shown))
-        ->type_name("N")
-        ->capture_default_str();
-    command_->add_option("--frames", frames_, "Number of functions shown for each")
-        ->transform(whole_number(0, max_shown))
-        ->type_name("N")
-        ->capture_default_str();
+    shown_.add_options(*command_);
     command_->add_option("--html", html_, "Writes a page with flame graphs; - means standard output")
         ->type_name("FILE");
     command_->add_option("--pprof", pprof_, "Writes pprof's format, compressed: for `pprof -http=: FILE`")
@@ -78,15 +66,9 @@ profile_command::profile_command(CLI::App& app)
                      "Compares two saved profiles, or files of pprof's format (.pb.gz): what the second has more")
         ->expected(2)
         ->type_name("BEFORE AFTER");
-    command_
-        ->add_option("--attach", process_,
-                     "Profiles a process that runs under the drop-in already, for the time of --for, and shows what it "
-                     "has allocated since and still holds. Only those who may debug the process can do that")
-        ->transform(whole_number(1, max_shown * 100))
-        ->type_name("PID");
-    command_->add_option("--for", during_, "How long --attach records: 500ms, 30s, 5m")
-        ->type_name("TIME")
-        ->capture_default_str();
+    attached_.add_options(
+        *command_, "Profiles a process that runs under the drop-in already, for the time of --for, and shows what it "
+                   "has allocated since and still holds. Only those who may debug the process can do that");
     command_->add_option("program", words_, "Profiles that were saved; or, after --, the program and its arguments")
         ->type_name("FILE or -- PROGRAM");
     command_->footer(
@@ -118,12 +100,10 @@ profile_value profile_command::value(profile_format::occasion saved_at) const {
 
 std::string profile_command::mistake_in_options() const {
     const bool is_run = !words_.empty() && !words_.front().ends_with(profile_suffix);
-    if (process_ != 0 && !(words_.empty() && difference_.empty()))
+    if (attached_.process != 0 && !(words_.empty() && difference_.empty()))
         return "--attach profiles a process that runs: leave out programs and files";
-    if (process_ == 0 && command_->count("--for") > 0) return "--for is the time of --attach PID";
-    if (!duration_ms(during_).has_value())
-        return fmt::format("--for {} is not valid: a time up to a day, as in 500ms, 30s, 5m", during_);
-    if (words_.empty() && difference_.empty() && process_ == 0)
+    if (const std::string mistake = attached_.mistake_in(*command_); !mistake.empty()) return mistake;
+    if (words_.empty() && difference_.empty() && attached_.process == 0)
         return "nothing was given to show: tenure profile -- PROGRAM ..., or tenure profile FILE.heapprofile";
     if (!words_.empty() && !difference_.empty()) return "--diff compares two files: leave out all other names";
     for (const char* const of_a_run : {"--sample", "--every", "--out"}) {
@@ -152,7 +132,7 @@ int profile_command::run() const {
         }
     }
     if (!difference_.empty()) return show_difference();
-    if (process_ != 0) return attach();
+    if (attached_.process != 0) return attach();
     return words_.front().ends_with(profile_suffix) ? show_files() : run_and_show();
 }
 
@@ -181,8 +161,8 @@ int profile_command::show(const std::string& file, const std::string& folder) co
     symbols names;
     const named_profile profile = name_profile(saved, names);
     profile_choice choice;
-    choice.stacks = stacks_;
-    choice.frames = frames_;
+    choice.stacks = shown_.stacks;
+    choice.frames = shown_.frames;
     choice.value = value(saved.header.written_at);
     choice.width = output_style().width;
     const bool is_run = !folder.empty();
@@ -213,8 +193,8 @@ int profile_command::show(const std::string& file, const std::string& folder) co
 }
 
 int profile_command::attach() const {
-    const std::chrono::milliseconds during(duration_ms(during_).value_or(0));
-    const recorded_profiles recorded = record_process(process_, during, attached_process::request::save);
+    const recorded_profiles recorded =
+        record_process(attached_.process, attached_.time(), attached_process::request::save);
     return recorded.shown.empty() ? recorded.code : show(recorded.shown, {});
 }
 
@@ -232,7 +212,7 @@ int profile_command::show_difference() const {
             return exit_code::bad_usage;
         }
     }
-    const std::string text = difference_text(before.profile, after.profile, of, stacks_, frames_);
+    const std::string text = difference_text(before.profile, after.profile, of, shown_.stacks, shown_.frames);
     return print(text) ? exit_code::ok : exit_code::not_written;
 }
 

@@ -6,12 +6,12 @@
 /// `tenure profile`: runs a program with a heap profile and shows which call stacks hold its memory; shows and compares
 /// profiles that were saved.
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 
+#include "cli/programs/profiled_program.hpp"
 #include "observe/profile/named_profile.hpp"
 
 namespace tenure::lab {
@@ -37,9 +37,8 @@ private:
     CLI::App* command_;
     std::string sample_, out_, every_, by_, html_, pprof_, folded_, json_;
     bool at_peak_ = false;
-    int process_ = 0;
-    std::string during_ = "10s";
-    std::size_t stacks_ = 10, frames_ = 6;
+    attached_choice attached_;
+    shown_stacks shown_;
     std::vector<std::string> difference_, words_;
 };
 
