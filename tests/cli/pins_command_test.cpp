@@ -123,6 +123,7 @@ TEST_F(pins_command, shows_a_saved_file_and_refuses_others) {
     refused("--exact --sample 4K -- true", 2, {"contradict"});
     refused("--exact x.heapprofile", 2, {"--exact applies to a run"});
     refused("--at-peak x.heapprofile", 2, {"--at-peak applies to a run"});
+    refused("--html - --json - x.heapprofile", 2, {"standard output takes one"});
     refused("--attach 1 -- true", 2, {"--attach"});
     refused("--for 5s -- true", 2, {"--attach PID"});
     refused("no.heapprofile", 2, {"no.heapprofile"});

@@ -178,6 +178,7 @@ TEST_F(profile_command, refuses_what_makes_no_sense_and_says_what_does) {
     refused("--every 60s x.heapprofile", 2, {"--every applies to a run"});
     refused("--at-peak --by live -- true", 2, {"contradict"});
     refused("--diff a.heapprofile", 2, {"--diff"});
+    refused("--html - --folded - x.heapprofile", 2, {"standard output takes one"});
     refused("no.heapprofile", 2, {"no.heapprofile"});
     refused("-- no-such-program", 127, {"there is no program no-such-program"});
     std::ofstream(folder_ / "foreign.heapprofile") << "something else";

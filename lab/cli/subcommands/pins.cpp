@@ -40,8 +40,8 @@ pins_command::pins_command(CLI::App& app)
         ->type_name("DIR");
     command_->add_option("--every", every_, "Also saves a profile at intervals: 500ms, 60s, 5m, 1h")->type_name("TIME");
     command_->add_flag("--at-peak", at_peak_,
-                       "Shows the memory when the blocks in use were most. A file is saved then, each time that they "
-                       "have grown by a tenth");
+                       "Shows the memory when the blocks in use were most, which is when they hold least beside their "
+                       "own size. A file is saved then, each time that they have grown by a tenth");
     shown_.add_options(*command_);
     command_->add_option("--html", html_, "Writes a page with a map of the heap; - means standard output")
         ->type_name("FILE");
@@ -58,7 +58,7 @@ pins_command::pins_command(CLI::App& app)
         "  tenure pins -- ./server --port 80               the table when it has ended; a page with the map of the "
         "heap\n"
         "  tenure pins --every 60s --out DIR -- ./server   a file each minute: tenure pins DIR/FILE shows it\n"
-        "  tenure pins --at-peak -- ./server               when the program held most\n"
+        "  tenure pins --at-peak -- ./server               where the peak of the memory comes from\n"
         "  tenure pins --attach 1234 --for 60s             a server that runs under the drop-in\n"
         "  tenure pins server.1234.0001.heapprofile        shows a file that was saved with TENURE_PROFILE_PAGES=1,\n"
         "                                                  tn_profile_save_with_pages, HeapProfile.Save\n\n"
@@ -81,6 +81,7 @@ std::string pins_command::mistake_in_options() const {
             return fmt::format("{} applies to a run: tenure pins {} … -- PROGRAM", of_a_run, of_a_run);
     }
     if (is_exact_ && !sample_.empty()) return "--exact and --sample contradict each other";
+    if (html_ == "-" && json_ == "-") return "standard output takes one of --html and --json";
     if (words_.size() > 1 && !is_run) return "one file at a time: each has its own page";
     return mistake_in(profile_request{sample_, every_, {}});
 }

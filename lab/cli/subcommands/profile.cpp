@@ -10,8 +10,7 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdint>
+#include <array>
 #include <string_view>
 
 #include "cli/command_line.hpp"
@@ -112,6 +111,9 @@ std::string profile_command::mistake_in_options() const {
     }
     if (at_peak_ && !by_.empty() && by_ != "peak") return "--at-peak and --by contradict each other";
     if (const std::string mistake = mistake_in(profile_request{sample_, every_, {}}); !mistake.empty()) return mistake;
+    const std::array<std::string_view, 4> outputs{html_, pprof_, folded_, json_};
+    if (std::count(outputs.begin(), outputs.end(), "-") > 1)
+        return "standard output takes one of --html, --pprof, --folded and --json";
     if (words_.size() > 1 && !is_run) {
         for (const std::string* const each : {&html_, &pprof_, &folded_, &json_}) {
             if (!each->empty()) return fmt::format("{} would be written for each of the files: name one", *each);

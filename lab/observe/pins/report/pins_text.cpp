@@ -81,7 +81,7 @@ std::string sentence_of(const pinning_stack& stack, bool is_exact) {
     return fmt::format("{} {} ({}) {} {} of pages; freed, {} give{} back {}{}", short_text(blocks),
                        is_one ? "block" : "blocks", size_text(stack.live.bytes), is_one ? "holds" : "hold",
                        estimate_text(stack.held), is_one ? "it" : "they", is_one ? "s" : "",
-                       is_exact ? "" : "at least ", estimate_text(stack.alone));
+                       is_exact ? "" : "at least about ", estimate_text(stack.alone));
 }
 
 std::string advice_for(const pinning_stack& stack, const memory_parts& parts) {

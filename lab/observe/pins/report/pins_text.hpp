@@ -34,7 +34,7 @@ struct memory_part {
 /// All parts, in the order in which they are shown.
 [[nodiscard]] std::vector<memory_part> all_parts(const memory_parts& parts);
 
-/// "412 blocks (80.0 KiB) hold 96.0 MiB ± 2 MiB of pages; freed, they give back at least 96.1 MiB".
+/// "412 blocks (80.0 KiB) hold 96.0 MiB ± 2 MiB of pages; freed, they give back at least about 96.1 MiB".
 [[nodiscard]] std::string sentence_of(const pinning_stack& stack, bool is_exact);
 
 /// What to do with the blocks of a stack; empty when nothing is worth it.
