@@ -18,7 +18,8 @@
 ///                saved: `tenure profile` corrects the estimates of what is live by them.
 /// Cost           Without a profile: nothing, the inline paths are the same. With one: allocations and frees stay in
 ///                line and pass through a second list, 1 to 2 ns; a recorded block costs microseconds for its stack,
-///                and the frees of other blocks in its page are slow calls. In checked builds every call is a slow one.
+///                and the frees of other blocks in its page are slow calls, as is every reallocation. In checked builds
+///                every call is a slow one.
 /// Limits         A thread that is waiting or computing counts from its next slow call on. 64 frames of a stack.
 /// Threads        any.
 /// Example        examples/heap_profile.cpp
