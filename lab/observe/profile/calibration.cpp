@@ -62,7 +62,7 @@ std::uint64_t calibration::class_of(const format::live_sample& sample) const {
 
 void calibration::add(tally& to, const format::live_sample& sample) const {
     const auto bytes = static_cast<double>(sample.block_bytes);
-    const double chance = -std::expm1(-bytes / static_cast<double>(saved_.header.mean_bytes));
+    const double chance = chance_of(sample.block_bytes, saved_.header.mean_bytes);
     if (!(chance > 0)) return;
     ++to.samples;
     const auto add_value = [&](sum& of, double value) {
