@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <dlfcn.h>
 #include <unwind.h>
 
 #include <tenure/base/align.hpp>
@@ -82,6 +83,37 @@ TEST(stack_walk, goes_through_the_frame_of_a_signal_handler) {
     const auto before = std::signal(SIGUSR1, [](int) { walk_twice(); });
     std::raise(SIGUSR1);
     std::signal(SIGUSR1, before);
+    expect_same();
+}
+
+TEST(stack_walk, finds_the_same_callers_again) {
+    for (int round = 0; round < 3; ++round) {
+        walk_twice();
+        expect_same();
+    }
+}
+
+/// Walks the stack below a function of a loaded object.
+/// Returns   where that function has called; nullptr if it was not found.
+void* walk_through(const char* path) {
+    void* const object = ::dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (object == nullptr) return nullptr;
+    const auto call = reinterpret_cast<void (*)(void (*)())>(::dlsym(object, "call_with_frame"));
+    if (call == nullptr) return nullptr;
+    call(walk_twice);
+    void* const position = theirs.count > 1 ? theirs.frames[1] : nullptr;
+    ::dlclose(object);
+    return position;
+}
+
+TEST(stack_walk, finds_the_callers_through_an_object_that_replaces_another) {
+    void* const before = walk_through(FRAME_OF_200);
+    ASSERT_NE(before, nullptr) << ::dlerror();
+    expect_same();
+    void* const now = walk_through(FRAME_OF_300);
+    expect_same();
+    if (now != before) GTEST_SKIP() << "the second object was loaded elsewhere";
+    ASSERT_EQ(walk_through(FRAME_OF_200), before);
     expect_same();
 }
 

@@ -255,8 +255,6 @@ std::size_t edit_distance(std::string_view from, std::string_view to) noexcept {
 /// Whether the variable belongs to someone else: the hook of `tenure watch`, the .NET package for jemalloc, tests, the
 /// build (CMake reads TENURE_ROOT), or a cluster with a service called "tenure", which describes it to every container.
 bool is_of_others(std::string_view name) noexcept {
-    constexpr std::string_view families[] = {"WATCH_", "JE_",     "TEST",     "BUILD", "VERSION",
-                                             "LIB",    "INCLUDE", "SERVICE_", "PORT"};
     constexpr std::string_view names[] = {"",
                                           "ROOT",
                                           "DIR",
@@ -273,8 +271,15 @@ bool is_of_others(std::string_view name) noexcept {
                                           "PROFILE_DIR",
                                           "CLANG"};
     name.remove_prefix(environment_prefix.size());
-    const auto begins = [&](std::string_view family) { return name.starts_with(family); };
-    return std::ranges::any_of(families, begins) || std::ranges::find(names, name) != std::end(names);
+    return std::ranges::find(names, name) != std::end(names);
+}
+
+/// The same for names that begin so. A misspelt option may.
+bool may_be_of_others(std::string_view name) noexcept {
+    constexpr std::string_view families[] = {"WATCH_", "JE_",     "TEST",     "BUILD", "VERSION",
+                                             "LIB",    "INCLUDE", "SERVICE_", "PORT"};
+    name.remove_prefix(environment_prefix.size());
+    return std::ranges::any_of(families, [&](std::string_view family) { return name.starts_with(family); });
 }
 
 /// Not std::string_view::substr(), which would link libstdc++'s throws. Requires  `from` is at most the size.
@@ -317,9 +322,9 @@ const option_info* longer_option(std::string_view name) noexcept {
 /// Reports a variable that is no option, with the option that is nearly named like it if there is one.
 void report_if_unknown(std::string_view name) noexcept {
     const auto is_this = [name](const option_info& each) { return each.environment == name; };
-    if (std::ranges::any_of(table, is_this)) return;
+    if (std::ranges::any_of(table, is_this) || is_of_others(name)) return;
     const option_info* nearest = nearest_option(name);
-    if (nearest == nullptr && is_of_others(name)) return;
+    if (nearest == nullptr && may_be_of_others(name)) return;
     if (nearest == nullptr) nearest = longer_option(name);
     report_text message;
     message.text(name).text(" is not an option and was ignored. ");

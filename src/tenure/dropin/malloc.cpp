@@ -58,8 +58,23 @@ using namespace tenure;
     return moved;
 }
 
+/// room_of_small() while a heap profile counts allocations: pages have other numbers then.
+[[nodiscard]] std::size_t room_of_counted(const void* block) noexcept {
+    const bool is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0;
+    if (checks::caller || detail::process_cache() == nullptr || is_special) return 0;
+    const std::size_t number = detail::class_number_at(block, detail::max_segment_bytes);
+    return detail::is_counted_number(number) ? detail::class_bytes(number - detail::counted_classes) : 0;
+}
+
+[[nodiscard]] bool is_worth_keeping(std::size_t room, std::size_t bytes) noexcept {
+    return bytes <= room && bytes >= room / 2;
+}
+
+/// Resizes a block that the inline path does not know.
 [[nodiscard]] void* resize(void* block, std::size_t bytes) noexcept {
     if (dropin::is_early(block)) return dropin::move_early(block, bytes);
+    const std::size_t room = room_of_counted(block);
+    if (room != 0) return is_worth_keeping(room, bytes) ? block : move_small(block, room, bytes);
     const int saved = errno;
     void* const moved = detail::process_reallocate(block, bytes);
     errno = moved != nullptr ? saved : ENOMEM;
@@ -73,8 +88,7 @@ using namespace tenure;
         return nullptr;
     }
     const std::size_t room = room_of_small(block);
-    const bool is_worth_keeping = bytes <= room && bytes >= room / 2;
-    if (is_worth_keeping) return block;
+    if (is_worth_keeping(room, bytes)) return block;
     void* const moved = room == 0 ? resize(block, bytes) : move_small(block, room, bytes);
     dropin::start_wanted_background(caller);
     return moved;

@@ -144,6 +144,9 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
             return how == fill::zero ? std::memset(block, 0, bytes) : block;
         }
     }
+    if (!checks::caller && cache != nullptr && cache->is_counting) [[unlikely]] {
+        if (void* const block = allocate_counted(*cache, bytes, alignment, how); block != nullptr) return block;
+    }
     constexpr std::size_t most = max_object_bytes / 4;
     check_alignment("A heap", alignment);
     if (bytes > most || alignment > most || !is_power_of_two(alignment)) return nullptr;
@@ -157,6 +160,19 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
         begin_sample(*this, cache, block, bytes);
     note_block_begin(block, bytes);
     return block;
+}
+
+/// While a profile is recorded, most slow calls only take more blocks from the thread's stock.
+/// Returns   nullptr if more is to be done.
+void* heap_core::allocate_counted(thread_cache& cache, std::size_t bytes, std::size_t alignment, fill how) noexcept {
+    const bool may_be_small = bytes <= max_small_bytes && alignment <= max_small_bytes && is_power_of_two(alignment);
+    if (!may_be_small || current_tag.id != 0) return nullptr;
+    const std::size_t class_index = class_for(bytes, alignment);
+    if (class_index >= small_class_count) return nullptr;
+    void* const block = small_.allocate_counted(cache, class_index);
+    if (block == nullptr) return nullptr;
+    note_block_begin(block, bytes);
+    return how == fill::zero ? std::memset(block, 0, bytes) : block;
 }
 
 /// A block of the heap's own pages.

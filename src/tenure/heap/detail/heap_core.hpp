@@ -177,6 +177,8 @@ private:
     TENURE_COLD void return_free_memory() noexcept;
     TENURE_COLD void report_refusal(std::size_t bytes) noexcept;
     [[nodiscard]] std::uint8_t class_number_of(const void* block, std::uint8_t number) const noexcept;
+    [[nodiscard]] void* allocate_counted(thread_cache& cache, std::size_t bytes, std::size_t alignment,
+                                         fill how) noexcept;
     [[nodiscard]] void* allocate_own(thread_cache* cache, std::uint16_t tag, std::size_t bytes, std::size_t alignment,
                                      fill how, block_form form) noexcept;
     [[nodiscard]] void* allocate_past_small(thread_cache* cache, std::uint16_t tag, std::size_t bytes,

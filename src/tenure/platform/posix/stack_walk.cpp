@@ -8,6 +8,7 @@
 #include <tenure/base/align.hpp>
 #include <tenure/base/host.hpp>
 #include <tenure/platform/fault.hpp>
+#include <tenure/platform/posix/unwind_cache.hpp>
 #include <tenure/platform/posix/unwind_rules.hpp>
 #include <tenure/platform/readable.hpp>
 
@@ -21,10 +22,12 @@ namespace tenure::inline TENURE_ABI::host {
 namespace {
 
 using platform::table_reader;
+using platform::unwind_cache;
 using platform::unwind_function;
 using platform::unwind_registers;
 using platform::unwind_rule;
 using platform::unwind_stack_pointer;
+using platform::unwind_step;
 
 /// Reads words of memory that may not be there.
 class careful_reader {
@@ -168,12 +171,30 @@ private:
 #endif
 }
 
-/// Goes to the caller.
+/// Goes to the caller by rules of the cache.
+[[nodiscard]] bool go_up(machine& now, const unwind_step& step, careful_reader& memory) noexcept {
+    const std::uint64_t cfa = now.of[step.cfa_register] + static_cast<std::uint64_t>(std::int64_t{step.cfa_offset});
+    if (cfa < now.of[unwind_stack_pointer]) return false;
+    now.of[unwind_stack_pointer] = cfa;
+    for (std::size_t saved = 0; saved < step.saved_count; ++saved) {
+        const auto offset = std::int64_t{step.places[saved]} * static_cast<std::int64_t>(sizeof cfa);
+        if (!memory.read(cfa + static_cast<std::uint64_t>(offset), now.of[step.numbers[saved]])) return false;
+    }
+    now.position = plain_address(now.of[step.return_column]);
+    now.is_exact = false;
+    return now.position != 0;
+}
+
+/// Goes to the caller. `cache` may be nullptr.
 /// Returns   false at the end of the stack, or where the walk cannot go on.
-[[nodiscard]] bool go_up(machine& now, careful_reader& memory) noexcept {
+[[nodiscard]] bool go_up(machine& now, careful_reader& memory, unwind_cache* cache) noexcept {
     unwind_function function;
-    if (now.position == 0 || !platform::find_unwind_rules(now.position - (now.is_exact ? 0 : 1), function))
-        return false;
+    if (now.position == 0) return false;
+    const std::uintptr_t inside = now.position - (now.is_exact ? 0 : 1);
+    const unwind_step* const step = cache != nullptr ? cache->find(inside) : nullptr;
+    if (step != nullptr) return go_up(now, *step, memory);
+    if (!platform::find_unwind_rules(inside, function)) return false;
+    if (cache != nullptr) cache->keep(inside, function);
     const platform::unwind_row& row = function.row;
     if (row.rules[function.return_column] == unwind_rule::undefined) return false;
     std::uint64_t cfa = now.of[row.cfa_register] + static_cast<std::uint64_t>(row.cfa_offset);
@@ -191,11 +212,15 @@ private:
     return now.position != 0;
 }
 
+constinit unwind_cache rules_of_positions{};
+
 /// The addresses of a walk that begins in the caller of the given machine.
 [[nodiscard]] std::size_t walk(machine& now, void** frames, std::size_t capacity) noexcept {
     careful_reader memory;
     std::size_t count = 0;
-    while (count < capacity && go_up(now, memory)) frames[count++] = pointer_at(now.position);
+    unwind_cache* const cache = rules_of_positions.begin() ? &rules_of_positions : nullptr;
+    while (count < capacity && go_up(now, memory, cache)) frames[count++] = pointer_at(now.position);
+    if (cache != nullptr) cache->end();
     return count;
 }
 

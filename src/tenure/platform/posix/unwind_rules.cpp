@@ -250,6 +250,7 @@ bool find_unwind_rules(std::uintptr_t position, unwind_function& found) noexcept
     found.row = {};
     found.return_column = common.return_column;
     found.is_signal_frame = common.is_signal_frame;
+    found.table = table;
     unwind_program program(common, address_of(bases.function), position);
     if (!program.run(common.program, common.program_end, found.row)) return false;
     program.set_initial(found.row);

@@ -45,6 +45,7 @@ struct unwind_function {
     unwind_row row;
     std::size_t return_column;
     bool is_signal_frame; ///< of the system, around a signal handler: its caller was interrupted, it did not call
+    const unsigned char* table;
 };
 
 /// Finds the rules for a position. It reads the tables only, never the code or a stack.

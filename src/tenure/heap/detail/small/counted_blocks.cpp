@@ -100,9 +100,11 @@ void small_blocks::follow_counting(thread_cache& cache) const noexcept {
     }
 }
 
-/// The first blocks of a stock to use at once: few, so that those freed last are used again soon.
+/// The most blocks of a stock to use at once: so few that those freed last are still in the processor's first cache
+/// when they are used again.
 std::uint32_t small_blocks::ready_blocks(std::size_t class_index) noexcept {
-    return std::min(first_capacity, base_cached(class_index));
+    constexpr std::size_t near_bytes = 4096;
+    return std::min({cached_in(near_bytes, class_index, first_capacity), close_capacity, base_cached(class_index)});
 }
 
 /// Takes back blocks that were counted as allocated and then not allocated.
@@ -137,29 +139,45 @@ std::size_t small_blocks::restock(thread_cache& cache, std::size_t class_index, 
     return taken;
 }
 
-/// refill() while the heap counts. Requires  the entry of the class is empty.
-void* small_blocks::refill_counted(thread_cache& cache, std::size_t class_index) noexcept {
-    twice_freed noted;
+/// Takes a block from the stock, and moves more to the entry of the class, for the allocations that come before the next
+/// one of the profile.
+/// Requires  the stock has a block; the entry of the class is empty.
+void* small_blocks::take_from_stock(thread_cache& cache, std::size_t class_index) noexcept {
     block_cache& ready = cache.of_class[class_index];
     block_cache& stock = cache.stock(class_index);
-    void* single = nullptr;
-    if (cache.stocks == nullptr) stock.blocks = &single;
-    if (stock.count.load(std::memory_order_relaxed) == 0 && restock(cache, class_index, stock, noted) == 0)
-        return nullptr;
-    void* const block = stock.blocks[stock.count.load(std::memory_order_relaxed) - 1];
-    // This allocation, then those that come before the next one of the profile.
+    const std::uint32_t count = stock.count.load(std::memory_order_relaxed);
+    void* const block = stock.blocks[count - 1];
     std::uint32_t& left = cache.until_sample[class_index];
     cache.is_noted = left == 0;
     left = cache.is_noted ? sampling::draw_gap(class_bytes(class_index)) : left - 1;
-    const std::uint32_t count = stock.count.load(std::memory_order_relaxed);
     const std::uint32_t moved = std::min({count - 1, left, ready_blocks(class_index)});
-    ready.blocks = cache.first_blocks + first_offsets[class_index];
+    ready.blocks = cache.close_blocks + close_offsets[class_index];
     std::memcpy(ready.blocks, stock.blocks + (count - 1 - moved), moved * sizeof(void*));
     // In this order, so that no block is ever in both places when the child of a fork takes over the caches.
     stock.count.store(count - 1 - moved, std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     ready.count.store(moved, std::memory_order_relaxed);
     left -= moved;
+    return block;
+}
+
+void* small_blocks::allocate_counted(thread_cache& cache, std::size_t class_index) noexcept {
+    const bool is_plain = cache.tag == 0 && cache.bytes_to_sample > 0 && cache.until_sample[class_index] != 0 &&
+                          cache.trims_seen == trims_.load(std::memory_order_acquire);
+    const bool has_block = cache.stock(class_index).count.load(std::memory_order_relaxed) != 0 &&
+                           cache.of_class[class_index].count.load(std::memory_order_relaxed) == 0;
+    return is_plain && has_block ? take_from_stock(cache, class_index) : nullptr;
+}
+
+/// refill() while the heap counts. Requires  the entry of the class is empty.
+void* small_blocks::refill_counted(thread_cache& cache, std::size_t class_index) noexcept {
+    twice_freed noted;
+    block_cache& stock = cache.stock(class_index);
+    void* single = nullptr;
+    if (cache.stocks == nullptr) stock.blocks = &single;
+    if (stock.count.load(std::memory_order_relaxed) == 0 && restock(cache, class_index, stock, noted) == 0)
+        return nullptr;
+    void* const block = take_from_stock(cache, class_index);
     if (cache.stocks == nullptr) stock.blocks = nullptr;
     return block;
 }

@@ -35,6 +35,9 @@ public:
     /// A block of the class. `cache` is nullptr for a thread that cannot have one.
     /// Returns   nullptr when the source has no page and no shard a block.
     [[nodiscard]] void* allocate(thread_cache* cache, std::size_t class_index) noexcept;
+    /// The same while the heap counts allocations, if the block is not one of the profile and the thread has it.
+    /// Returns   nullptr if more is to be done.
+    [[nodiscard]] void* allocate_counted(thread_cache& cache, std::size_t class_index) noexcept;
     /// A block of a tag's pages, without a thread cache. Returns   nullptr also when too many tags have pages.
     [[nodiscard]] void* allocate_tagged(std::uint16_t tag, std::size_t class_index) noexcept;
     void deallocate(thread_cache* cache, void* block, std::size_t class_index) noexcept;
@@ -109,6 +112,7 @@ private:
                                                    std::size_t count, twice_freed& noted) noexcept;
     [[nodiscard]] bool refill_from_quarantine(thread_cache& cache, std::size_t class_index) const noexcept;
     void follow_counting(thread_cache& cache) const noexcept;
+    [[nodiscard]] static void* take_from_stock(thread_cache& cache, std::size_t class_index) noexcept;
     [[nodiscard]] void* refill_counted(thread_cache& cache, std::size_t class_index) noexcept;
     [[nodiscard]] std::size_t restock(thread_cache& cache, std::size_t class_index, block_cache& stock,
                                       twice_freed& noted) noexcept;
