@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <malloc.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -197,6 +199,57 @@ TEST_F(dropin_profiles, the_child_of_a_fork_saves_its_own) {
     EXPECT_EQ(live_of(found[0], telling_bytes), 3u);
     EXPECT_EQ(live_of(found[1], telling_bytes), 5u);
     EXPECT_NE(found[0].header.process, found[1].header.process);
+}
+
+/// Whether blocks of all small sizes stay where they fit, move where they do not, and keep their contents.
+bool reallocates() {
+    constexpr std::size_t most = 40'000;
+    bool is_right = true;
+    const auto has = [](const char* block, char letter, std::size_t bytes) {
+        return std::all_of(block, block + bytes, [letter](char each) { return each == letter; });
+    };
+    for (std::size_t bytes = 8; bytes < most; bytes += 1 + bytes / 7) {
+        auto* block = static_cast<char*>(std::malloc(bytes));
+        std::memset(block, 'a', bytes);
+        const std::size_t room = ::malloc_usable_size(block);
+        is_right = is_right && std::realloc(block, room) == block && std::realloc(block, room / 2 + 1) == block;
+        block = static_cast<char*>(std::realloc(block, room + 1));
+        const std::size_t larger = ::malloc_usable_size(block);
+        is_right = is_right && larger > room && has(block, 'a', std::min(bytes, room / 2 + 1));
+        std::memset(block, 'b', larger);
+        block = static_cast<char*>(std::realloc(block, bytes / 4 + 1));
+        is_right = is_right && has(block, 'b', bytes / 4 + 1) && ::malloc_usable_size(block) < larger;
+        std::free(block);
+    }
+    return is_right;
+}
+
+TEST_F(dropin_profiles, blocks_are_resized_as_without_a_profile) {
+    EXPECT_TRUE(reallocates());
+    for (const char* const sample : {"1", "4096", "1073741824"}) {
+        ::setenv("TENURE_PROFILE", "1", 1);
+        ::setenv("TENURE_PROFILE_SAMPLE", sample, 1);
+        EXPECT_EXIT(std::exit(reallocates() ? 0 : 1), testing::ExitedWithCode(0), "") << sample;
+    }
+}
+
+TEST_F(dropin_profiles, a_resized_block_is_recorded_with_its_latest_size) {
+    ::setenv("TENURE_PROFILE", "1", 1);
+    constexpr std::size_t before = 3001, now = 7001;
+    EXPECT_EXIT(
+        {
+            for (int count = 0; count < 4; ++count) {
+                void* block = std::malloc(before);
+                if (count % 2 == 0) block = std::realloc(block, now);
+                if (block == nullptr) std::exit(1);
+            }
+            std::exit(0);
+        },
+        testing::ExitedWithCode(0), "");
+    const std::vector<heap_profile_file> found = files(".exit.");
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(live_of(found[0], before), 2u);
+    EXPECT_EQ(live_of(found[0], now), 2u);
 }
 
 TEST_F(dropin_profiles, a_folder_that_is_not_there_is_named) {
