@@ -16,8 +16,10 @@
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
+#include <sstream>
 #include <string>
 #include <thread>
+#include <utility>
 
 #include <nlohmann/json.hpp>
 
@@ -125,6 +127,44 @@ TEST_F(profile_command, shows_converts_and_compares_saved_files) {
               0);
     EXPECT_EQ(run_command("profile --at-peak --diff " + packed).code, 2) << "the format has none";
     EXPECT_EQ(run_command("profile --html '" + (folder_ / "no/x.html").string() + "' " + one).code, 3);
+}
+
+/// The bytes that pprof shows for a function, in its own memory and in what it calls.
+double bytes_in_pprof(const std::string& text, const std::string& function) {
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        std::istringstream words(line);
+        std::string flat, flat_share, sum_share, cumulative;
+        words >> flat >> flat_share >> sum_share >> cumulative;
+        if (line.find(function) != std::string::npos && cumulative.ends_with('B')) return std::stod(cumulative);
+    }
+    return -1;
+}
+
+TEST_F(profile_command, is_read_by_the_stock_pprof) {
+    const fs::path pprof = fs::read_symlink("/proc/self/exe").parent_path() / "pprof";
+    if (!fs::exists(pprof)) GTEST_SKIP() << "pprof's sources or Go are not installed";
+    ASSERT_EQ(profiled("--out one --sample 16K --json one.json").code, 3);
+    ASSERT_EQ(profiled("--out two --sample 16K --json two.json", program_path() + " twice").code, 3);
+    const nlohmann::json one = nlohmann::json::parse(text_of_file(folder_ / "one.json"));
+    const nlohmann::json two = nlohmann::json::parse(text_of_file(folder_ / "two.json"));
+    const auto shown = [&](const std::string& words) {
+        return run_in(folder_.string(), "'" + pprof.string() + "' -top -unit=B -nodefraction=0 " + words);
+    };
+    const auto expect_near = [](double found, double expected) { EXPECT_NEAR(found, expected, 1 + expected / 1000); };
+    for (const auto& [index, what] : {std::pair{"inuse_space", "live"}, std::pair{"alloc_space", "allocated"}}) {
+        const auto top = shown(std::string("-sample_index=") + index + " one/profile.pb.gz");
+        ASSERT_EQ(top.code, 0) << top.out;
+        expect_words(top.out, {"File: profiled_program", index});
+        for (const char* const function : {"hold_sessions", "main"})
+            expect_near(bytes_in_pprof(top.out, function), bytes_of(one, what, function));
+    }
+    const auto more = shown("-sample_index=inuse_space -diff_base one/profile.pb.gz two/profile.pb.gz");
+    ASSERT_EQ(more.code, 0) << more.out;
+    expect_near(bytes_in_pprof(more.out, "hold_sessions"),
+                bytes_of(two, "live", "hold_sessions") - bytes_of(one, "live", "hold_sessions"));
+    const auto lines = shown("-lines -sample_index=inuse_space one/profile.pb.gz");
+    expect_words(lines.out, {"hold_sessions", "programs/profiled_program.cpp:"});
 }
 
 TEST_F(profile_command, a_program_that_was_built_anew_gives_no_wrong_names) {

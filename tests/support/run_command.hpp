@@ -32,15 +32,20 @@ inline std::string text_of_file(const std::filesystem::path& path) {
     return text.str();
 }
 
-/// Runs `tenure WORDS` through a shell, in the given directory.
-inline command_outcome run_command(const std::string& words, const std::string& directory = ".") {
+/// Runs words through a shell, in the given directory.
+inline command_outcome run_in(const std::string& directory, const std::string& words) {
     std::string name = testing::TempDir() + "tenure-cli-XXXXXX";
     const std::filesystem::path scratch = ::mkdtemp(name.data());
-    const std::string line = "cd '" + directory + "' && '" + command_path() + "' " + words + " >'" +
-                             (scratch / "out").string() + "' 2>'" + (scratch / "err").string() + "'";
+    const std::string line = "cd '" + directory + "' && " + words + " >'" + (scratch / "out").string() + "' 2>'" +
+                             (scratch / "err").string() + "'";
     const int status = std::system(line.c_str());
     command_outcome found{WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of_file(scratch / "out"),
                           text_of_file(scratch / "err")};
     std::filesystem::remove_all(scratch);
     return found;
+}
+
+/// Runs `tenure WORDS` through a shell, in the given directory.
+inline command_outcome run_command(const std::string& words, const std::string& directory = ".") {
+    return run_in(directory, "'" + command_path() + "' " + words);
 }
