@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: Tenure contributors
+# SPDX-License-Identifier: MIT
+"""Runs gdb on the test programs, live at a breakpoint and on core files, and compares what the commands print with what
+the programs say of themselves. Exits with 77 where gdb, or its Python, is missing.
+
+usage: gdb_test.py DEBUGGED_PROGRAM PRELOADED_PROGRAM DROPIN
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+from expected import Expected  # noqa: E402: beside this file
+
+HERE = Path(__file__).resolve().parent
+FRONT = HERE.parent.parent / "debuggers/tenure_gdb.py"
+SKIPPED = 77
+
+
+def gdb(arguments, environment, folder):
+    variables = {**os.environ, **environment, "SESSION_FRONT": str(FRONT), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(["gdb", "-nx", "-batch", "-iex", "set debuginfod enabled off", "-x", str(HERE / "gdb_session.py"),
+                           *arguments], env=variables, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, timeout=120, check=False)
+    return done.stdout + done.stderr
+
+
+class Session:
+    """What commands print on a live program, and then on its core file."""
+
+    def __init__(self, program, commands, preload=""):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = {name: os.path.join(folder, name) for name in ("commands", "expected", "live", "dead", "core")}
+            Path(paths["commands"]).write_text(json.dumps(commands), encoding="utf-8")
+            environment = {"SESSION_COMMANDS": paths["commands"], "SESSION_EXPECTED": paths["expected"]}
+            preloaded = ["-iex", f"set environment LD_PRELOAD {preload}"] if preload else []
+            # Without a shell: its own start would be preloaded as well.
+            said = gdb(["-iex", "set startup-with-shell off", *preloaded, "--args", program, paths["expected"]],
+                       {**environment, "SESSION_OUT": paths["live"], "SESSION_CORE": paths["core"]}, folder)
+            if not os.path.exists(paths["live"]) or not os.path.exists(paths["core"]):
+                raise RuntimeError("gdb wrote no result: " + said)
+            self.expected = Expected(paths["expected"])
+            said = gdb([program, paths["core"]], {**environment, "SESSION_OUT": paths["dead"], "SESSION_CORE": ""}, folder)
+            if not os.path.exists(paths["dead"]):
+                raise RuntimeError("gdb wrote no result for the core file: " + said)
+            self.live = json.loads(Path(paths["live"]).read_text(encoding="utf-8"))
+            self.dead = json.loads(Path(paths["dead"]).read_text(encoding="utf-8"))
+
+
+def table_of(text, heap):
+    """From block size to (in use, cached) in the part of a heap."""
+    part = text.split(f'heap "{heap}"', 1)[1].split('heap "', 1)[0]
+    rows = {}
+    for line in part.splitlines():
+        words = line.replace(",", "").split()
+        if len(words) >= 6 and words[0].isdigit() and words[1].isdigit():
+            rows[int(words[0])] = (int(words[2]), int(words[3]))
+    return rows
+
+
+class LinkedTest(unittest.TestCase):
+    """A program that links the library and has debug information."""
+
+    COMMANDS = ["tenure heap", *(f"tenure block {{{each}}}" for each in range(11)), "up", "tenure pool monsters",
+                "tenure pool shared", "tenure pool handles", "tenure pool numbers", "tenure pool nowhere", "tenure block",
+                "tenure", "tenure block watched.home_", "print monsters", "print shared", "print handles", "print first",
+                "print numbers", "print watched", "print scratch", "print physics", "print frame", "print *made"]
+
+    @classmethod
+    def setUpClass(cls):
+        cls.session = Session(sys.argv_of_test[0], cls.COMMANDS)
+
+    def both(self, command):
+        self.assertEqual(self.session.live[command], self.session.dead[command], command)
+        return self.session.live[command]
+
+    def test_before_the_start_there_is_a_reason(self):
+        self.assertRegex(self.session.live["early"], "error: .*(not loaded yet|has not started|cannot be read)")
+
+    def test_the_table_is_that_of_the_library(self):
+        rows = table_of(self.both("tenure heap"), "watched")
+        self.assertEqual({size: row for size, row in rows.items() if row[0]}, self.session.expected.sizes)
+
+    def test_blocks_are_described(self):
+        blocks = self.session.expected.blocks
+        self.assertEqual(len(blocks), 11)
+        for index, block in enumerate(blocks):
+            text = self.both(f"tenure block {{{index}}}")
+            self.assertIn(f'{block.state}, of the heap "{block.heap}"', text)
+            if block.bytes:
+                self.assertIn(f"begin of a block of {block.bytes:,} bytes", text)
+
+    def test_pools_are_described_by_their_names(self):
+        for name, pool in zip(("monsters", "shared", "handles"), self.session.expected.pools):
+            self.assertIn(f"{pool.in_use} blocks of {pool.block_bytes} bytes in use", self.both(f"tenure pool {name}"))
+
+    def test_what_is_no_pool_is_refused(self):
+        self.assertIn("'numbers' is no pool: it has the type tenure::", self.both("tenure pool numbers"))
+        self.assertIn("cannot be evaluated: No symbol \"nowhere\"", self.both("tenure pool nowhere"))
+        self.assertIn("usage: tenure block ADDRESS", self.both("tenure block"))
+        self.assertIn("usage:", self.both("tenure"))
+
+    def test_an_expression_is_an_address(self):
+        self.assertIn("not in the memory of a Tenure heap", self.both("tenure block watched.home_"))
+
+    def test_printers_show_the_public_types(self):
+        pools = self.session.expected.pools
+        self.assertIn(f"= {pools[0].in_use} objects = {{{{id =", self.both("print monsters"))
+        self.assertIn(f"= {pools[1].in_use} objects, ", self.both("print shared"))
+        self.assertIn("= 9 objects in 10 slots = {{id = 0, health = 3.5", self.both("print handles"))
+        self.assertRegex(self.both("print first"), r"= slot 0, generation \d+")
+        self.assertRegex(self.both("print numbers"), r"= 5 elements, room for \d+ = \{0, 1, 4, 9, 16\}")
+        self.assertIn('= "watched", ', self.both("print watched"))
+        self.assertRegex(self.both("print scratch"), r"= next block at 0x\w+, \d+ bytes left in its chunk")
+        self.assertRegex(self.both("print physics"), r"= tag \d+")
+        self.assertRegex(self.both("print frame"), r"= frees Temp from 0x\w+ on")
+
+    def test_nothing_ends_in_a_traceback(self):
+        for results in (self.session.live, self.session.dead):
+            for command, text in results.items():
+                self.assertNotIn("Traceback", text, command)
+                self.assertNotIn("Python Exception", text, command)
+
+
+class PreloadedTest(unittest.TestCase):
+    """A program that knows nothing of Tenure, with the drop-in preloaded, and neither has debug information."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        library = os.path.join(cls.folder.name, os.path.basename(sys.argv_of_test[2]))
+        shutil.copy(sys.argv_of_test[2], library)
+        subprocess.run(["strip", library], check=True)
+        cls.session = Session(sys.argv_of_test[1], ["tenure heap", *(f"tenure block {{{each}}}" for each in range(6))],
+                              library)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_blocks_are_described(self):
+        for index, block in enumerate(self.session.expected.blocks):
+            for results in (self.session.live, self.session.dead):
+                text = results[f"tenure block {{{index}}}"]
+                self.assertIn(f'{block.state}, of the heap "process"', text)
+                self.assertIn(f"{block.address:#x}: begin of a block of", text)
+
+    def test_the_summary_is_the_same_in_the_core_file(self):
+        text = self.session.live["tenure heap"]
+        self.assertEqual(text, self.session.dead["tenure heap"])
+        self.assertIn('heap "process":', text)
+        self.assertGreaterEqual(table_of(text, "process")[32][0], 1)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
+    if shutil.which("gdb") is None or subprocess.run(["gdb", "-nx", "-batch", "-ex", "python print(1)"], check=False,
+                                                    capture_output=True).stdout.strip() != b"1":
+        print("left out: gdb with Python is not installed")
+        sys.exit(SKIPPED)
+    sys.argv_of_test = sys.argv[1:4]
+    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
