@@ -8,7 +8,8 @@ import sys
 
 import gdb
 
-sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+# Not __file__: where one script sources another, gdb leaves that of the outer one.
+sys.path.insert(0, os.path.dirname(os.path.abspath(sys._getframe().f_code.co_filename)))
 import tenure_commands  # noqa: E402: beside this file
 import tenure_printers  # noqa: E402
 
@@ -81,6 +82,8 @@ class TenureCommand(gdb.Command):
         super().__init__("tenure", gdb.COMMAND_DATA)
 
     def invoke(self, argument, from_tty):
+        if gdb.selected_thread() is None:
+            raise gdb.GdbError("There is no process: start the program, or open a core file, first.")
         words = gdb.string_to_argv(argument)
         if len(words) == 2 and words[0] == "block" and not words[1][:1].isdigit():
             try:  # an expression

@@ -219,8 +219,13 @@ class Heap:
                                                     ("mapped", "mapped_bytes", "lead_bytes", "size"))
                 if lead > mapped_bytes or size > mapped_bytes - lead:
                     raise HeapError(f"The huge block at {head:#x} is damaged: {size} bytes of {mapped_bytes} mapped.")
-                yield Larger(mapped + lead, mapped + mapped_bytes, state, "huge",
-                             layout.number(head, "huge_block.tag", 2) if state == IN_USE else 0, ())
+                begin, last = mapped + lead, mapped + mapped_bytes
+                unit_bytes = layout["limit.unit_bytes"]
+                end = last if state == FREE else min(last, (begin + size + unit_bytes - 1) // unit_bytes * unit_bytes)
+                yield Larger(begin, end, state, "huge",
+                             0 if state == FREE else layout.number(head, "huge_block.tag", 2), ())
+                if end != last:
+                    yield Larger(end, last, FREE, "room", 0, ())  # touched when the block was larger, or to grow
 
     def _sampled(self):
         layout, sampled = self.layout, self.core + self.layout["core.sampled"]
@@ -378,6 +383,8 @@ def place_in(heap, address):
     before = None
     for block in heap.larger():
         if block.begin <= address < block.end or block.begin == address:
+            if block.kind == "room":
+                return Place(address, address, None, "room behind a huge block", [], [])
             neighbours = [("in front", before.begin, before.state)] if before and before.end == block.begin else []
             if block.kind == "large":
                 behind = next((each for each in heap._large() if each.begin == block.end), None)

@@ -82,7 +82,7 @@ int main(int count, char** arguments) {
                  handles.size());
 
     tenure::stable_vector<int> numbers(1000);
-    for (int each = 0; each < 5; ++each) numbers.emplace_back(each * each);
+    for (int each = 0; each < 5; ++each) static_cast<void>(numbers.emplace_back(each * each));
     tenure::arena scratch;
     static_cast<void>(scratch.allocate(100));
     const tenure::tag physics("physics");

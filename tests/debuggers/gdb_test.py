@@ -71,7 +71,7 @@ class LinkedTest(unittest.TestCase):
     COMMANDS = ["tenure heap", *(f"tenure block {{{each}}}" for each in range(11)), "up", "tenure pool monsters",
                 "tenure pool shared", "tenure pool handles", "tenure pool numbers", "tenure pool nowhere", "tenure block",
                 "tenure", "tenure block watched.home_", "print monsters", "print shared", "print handles", "print first",
-                "print numbers", "print watched", "print scratch", "print physics", "print frame", "print *made"]
+                "print numbers", "print watched", "print scratch", "print physics", "print frame"]
 
     @classmethod
     def setUpClass(cls):
@@ -82,7 +82,7 @@ class LinkedTest(unittest.TestCase):
         return self.session.live[command]
 
     def test_before_the_start_there_is_a_reason(self):
-        self.assertRegex(self.session.live["early"], "error: .*(not loaded yet|has not started|cannot be read)")
+        self.assertIn("error: There is no process: start the program", self.session.live["early"])
 
     def test_the_table_is_that_of_the_library(self):
         rows = table_of(self.both("tenure heap"), "watched")
@@ -166,5 +166,5 @@ if __name__ == "__main__":
                                                     capture_output=True).stdout.strip() != b"1":
         print("left out: gdb with Python is not installed")
         sys.exit(SKIPPED)
-    sys.argv_of_test = sys.argv[1:4]
+    sys.argv_of_test = [os.path.abspath(each) for each in sys.argv[1:4]]
     unittest.main(argv=sys.argv[:1] + sys.argv[4:])
