@@ -133,7 +133,7 @@ def heap_lines(layout, heap):
     for count, text in ((figures.in_use, f"in use: {count_text(figures.in_use_count, 'block')}"),
                         (figures.cached, f"cached: {count_text(figures.cached_count, 'free block')} {cached}"),
                         (figures.free, "free: in pages, between large blocks, and retained huge blocks"),
-                        (figures.records, "records of the heap"),
+                        (figures.records, "addresses of the heap's records, most of them untouched"),
                         (figures.rest, "ends of pages, too short for a block")):
         if count or text.startswith("in use"):
             lines.append(f"  {bytes_text(count):>9}  {text}")

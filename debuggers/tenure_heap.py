@@ -133,10 +133,12 @@ class Heap:
         except HeapError:
             return "(unreadable name)"
 
-    def small_segments(self):
+    def small_segments(self, around=None):
+        """The segments of small blocks; with an address, only the one around it."""
         pages = self.core + self.layout["core.pages"]
         for each in self.layout.list_of(pages, "pages.first", "segment.next", "segments"):
-            yield SmallSegment(self, each)
+            if around is None or each == around & -self.segment_bytes:
+                yield SmallSegment(self, each)
 
     def caches(self):
         """The addresses of all thread caches, also those that no thread uses at the moment."""
@@ -196,19 +198,23 @@ class Heap:
 
     def _large(self):
         layout, unit_bytes = self.layout, self.layout["limit.unit_bytes"]
-        head = layout[f"large_head_units.{self.exponent}"]
+        head, each_bytes = layout[f"large_head_units.{self.exponent}"], layout["run.bytes"]
         for address, units in self.large_segments():
+            records = layout.memory.read(address + layout["large_segment.runs"], units * each_bytes)
+
+            def number(unit, name, count, records=records):
+                at = unit * each_bytes + layout[name]
+                return int.from_bytes(records[at:at + count], "little")
+
             at = head
             while at < units:
-                run = address + layout["large_segment.runs"] + at * layout["run.bytes"]
-                count = layout.number(run, "run.units", 4)
+                count, is_free = number(at, "run.units", 4), number(at, "run.is_free", 1) != 0
                 if count == 0 or at + count > units:
                     raise HeapError(f"The segment of large blocks at {address:#x} is damaged: unit {at} begins "
                                     f"{count} units.")
-                is_free = layout.number(run, "run.is_free", 1) != 0
                 begin = address + at * unit_bytes
                 yield Larger(begin, begin + count * unit_bytes, FREE if is_free else IN_USE, "large",
-                             0 if is_free else layout.number(run, "run.tag", 2), ())
+                             0 if is_free else number(at, "run.tag", 2), ())
                 at += count
 
     def _huge(self):
@@ -372,7 +378,7 @@ def _place_in_page(heap, segment, page, address):
 
 def place_in(heap, address):
     """Where the address is in the heap's memory, or None."""
-    for segment in heap.small_segments():
+    for segment in heap.small_segments(address):
         if segment.address <= address < segment.address + segment.mapped_bytes:
             page = segment.page_of(address)
             if page is not None:

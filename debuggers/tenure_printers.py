@@ -210,6 +210,8 @@ def tag_scope_text(value):
 
 
 def temp_scope_text(value):
+    if value.member("cursor_").number() == 0:
+        return "frees all of Temp"
     return f"frees Temp from {value.member('cursor_').number():#x} on, chunk {value.member('chunk_').number()}"
 
 

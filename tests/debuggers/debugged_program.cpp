@@ -78,8 +78,7 @@ int main(int count, char** arguments) {
     handles.destroy(first);
     std::fprintf(out, "pool %p pool %zu %zu\n", static_cast<const void*>(&monsters), sizeof(monster), monsters.size());
     std::fprintf(out, "pool %p shared %zu %zu\n", static_cast<const void*>(&shared), sizeof(monster), shared.size());
-    std::fprintf(out, "pool %p handles %zu %zu\n", static_cast<const void*>(&handles), sizeof(monster),
-                 handles.size());
+    std::fprintf(out, "pool %p handles %zu %zu\n", static_cast<const void*>(&handles), sizeof(monster), handles.size());
 
     tenure::stable_vector<int> numbers(1000);
     for (int each = 0; each < 5; ++each) static_cast<void>(numbers.emplace_back(each * each));
@@ -87,6 +86,7 @@ int main(int count, char** arguments) {
     static_cast<void>(scratch.allocate(100));
     const tenure::tag physics("physics");
     const tenure::tag_scope tagged(physics);
+    static_cast<void>(tenure::temp::allocate(100));
     const tenure::temp_scope frame;
 
     // At the end: what is printed uses no heap, and nothing else changes what a reader finds.

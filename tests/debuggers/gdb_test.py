@@ -35,11 +35,11 @@ def gdb(arguments, environment, folder):
 class Session:
     """What commands print on a live program, and then on its core file."""
 
-    def __init__(self, program, commands, preload=""):
+    def __init__(self, program, commands, preload="", stripped=False, **variables):
         with tempfile.TemporaryDirectory() as folder:
             paths = {name: os.path.join(folder, name) for name in ("commands", "expected", "live", "dead", "core")}
             Path(paths["commands"]).write_text(json.dumps(commands), encoding="utf-8")
-            environment = {"SESSION_COMMANDS": paths["commands"], "SESSION_EXPECTED": paths["expected"]}
+            environment = {**variables, "SESSION_COMMANDS": paths["commands"], "SESSION_EXPECTED": paths["expected"]}
             preloaded = ["-iex", f"set environment LD_PRELOAD {preload}"] if preload else []
             # Without a shell: its own start would be preloaded as well.
             said = gdb(["-iex", "set startup-with-shell off", *preloaded, "--args", program, paths["expected"]],
@@ -47,6 +47,9 @@ class Session:
             if not os.path.exists(paths["live"]) or not os.path.exists(paths["core"]):
                 raise RuntimeError("gdb wrote no result: " + said)
             self.expected = Expected(paths["expected"])
+            if stripped:
+                subprocess.run(["strip", "-o", os.path.join(folder, "stripped"), program], check=True)
+                program = os.path.join(folder, "stripped")
             said = gdb([program, paths["core"]], {**environment, "SESSION_OUT": paths["dead"], "SESSION_CORE": ""}, folder)
             if not os.path.exists(paths["dead"]):
                 raise RuntimeError("gdb wrote no result for the core file: " + said)
@@ -75,7 +78,7 @@ class LinkedTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.session = Session(sys.argv_of_test[0], cls.COMMANDS)
+        cls.session = Session(sys.argv_of_test[0], cls.COMMANDS, TENURE_PROFILE="1", TENURE_PROFILE_SAMPLE="1")
 
     def both(self, command):
         self.assertEqual(self.session.live[command], self.session.dead[command], command)
@@ -96,6 +99,11 @@ class LinkedTest(unittest.TestCase):
             self.assertIn(f'{block.state}, of the heap "{block.heap}"', text)
             if block.bytes:
                 self.assertIn(f"begin of a block of {block.bytes:,} bytes", text)
+
+    def test_a_block_of_the_profile_has_its_stack(self):
+        text = self.both("tenure block {10}")
+        self.assertIn("with 1,000 bytes (heap profile):", text)
+        self.assertRegex(text, r"#\d+ +0x\w+ main in section \S+|#\d+ +0x\w+ main .*\(debugged_program.cpp:\d+\)")
 
     def test_pools_are_described_by_their_names(self):
         for name, pool in zip(("monsters", "shared", "handles"), self.session.expected.pools):
@@ -157,6 +165,17 @@ class PreloadedTest(unittest.TestCase):
         self.assertEqual(text, self.session.dead["tenure heap"])
         self.assertIn('heap "process":', text)
         self.assertGreaterEqual(table_of(text, "process")[32][0], 1)
+
+
+class StrippedTest(unittest.TestCase):
+    """The core file of a program whose own file has no symbols: the layout is searched for."""
+
+    def test_the_layout_is_found_by_its_magic(self):
+        commands = ["tenure heap", "tenure block {1}", "tenure pool pool {11}"]
+        session = Session(sys.argv_of_test[0], commands, stripped=True)
+        for command in commands:
+            self.assertEqual(session.dead[command], session.live[command])
+            self.assertNotIn("error", session.live[command])
 
 
 if __name__ == "__main__":

@@ -20,19 +20,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "debugger
 import tenure_commands  # noqa: E402
 import tenure_pools  # noqa: E402
 from expected import Expected  # noqa: E402
-from tenure_heap import IN_USE, heaps_of, place_in  # noqa: E402
+from tenure_heap import IN_USE, heaps_of, place_in, sample_of  # noqa: E402
 from tenure_layout import HEAP_MAGIC, HeapError, Layout, Memory, search  # noqa: E402
 
-PROGRAM = sys.argv.pop(1) if len(sys.argv) > 1 else ""
+PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
 
 
 class Process:
     """A waiting debugged_program, and its memory with changes that only the reader sees."""
 
-    def __init__(self, program):
+    def __init__(self, program, **environment):
         self.folder = tempfile.TemporaryDirectory()
         path = os.path.join(self.folder.name, "expected")
-        self.child = subprocess.Popen([program, path, "wait"], stdin=subprocess.PIPE)
+        self.child = subprocess.Popen([program, path, "wait"], stdin=subprocess.PIPE, cwd=self.folder.name,
+                                      env={**os.environ, **environment})
         end = time.monotonic() + 60
         while not (os.path.exists(path) and Expected(path).is_done):
             if self.child.poll() is not None or time.monotonic() > end:
@@ -110,8 +111,9 @@ class ReaderTest(unittest.TestCase):
             place = place_in(self.heap(block.heap), block.address)
             self.assertEqual(place.state, block.state, block)
             self.assertEqual(place.begin if block.bytes else block.address, block.address)
-            if block.bytes:
+            if block.bytes and self.layout().checks == 0:
                 self.assertEqual(place.end - place.begin, block.bytes, block)
+            self.assertGreaterEqual(place.end - place.begin, block.bytes)  # checked builds add guard bytes
 
     def test_an_address_inside_a_block_leads_to_its_begin(self):
         for block in self.expected.blocks:
@@ -133,6 +135,20 @@ class ReaderTest(unittest.TestCase):
         for pool in self.expected.pools:
             text = self.run_command("pool", pool.kind, hex(pool.address))
             self.assertIn(f"{pool.in_use} block{'s' * (pool.in_use != 1)} of {pool.block_bytes} bytes in use", text)
+
+    def test_neighbours_are_those_of_the_page(self):
+        block = next(each for each in self.expected.blocks if each.bytes == 768)
+        for word, begin, state in place_in(self.heap(), block.address).neighbours:
+            self.assertEqual(begin, block.address + (768 if word == "behind" else -768))
+            self.assertEqual(state, place_in(self.heap(), begin).state)
+
+    def test_the_parts_of_a_page_are_told_apart(self):
+        block = next(each for each in self.expected.blocks if each.bytes == 768)
+        segment = next(each for each in self.heap().small_segments() if each.page_of(block.address))
+        page = segment.page_of(block.address)
+        self.assertEqual(place_in(self.heap(), segment.address + 100).what, "the heap's records")
+        self.assertEqual(place_in(self.heap(), page.begin + page.capacity * 768 + 8).what, "between the blocks of a page")
+        self.assertEqual(place_in(self.heap(), segment.address + segment.mapped_bytes - 1).what, "free pages")
 
     def test_a_foreign_address_is_not_the_heaps(self):
         for address in (0, 8, 1 << 46, self.expected.layouts["heap"]):
@@ -220,6 +236,27 @@ class ReaderTest(unittest.TestCase):
                 except HeapError:
                     refused += 1
         self.assertGreater(refused, 20)
+
+
+class ProfileTest(unittest.TestCase):
+    def test_a_block_of_the_profile_has_its_stack(self):
+        process = Process(PROGRAM, TENURE_PROFILE="1", TENURE_PROFILE_SAMPLE="1")
+        try:
+            block = next(each for each in process.expected.blocks if each.heap == "process")
+            layout = Layout(Memory(process.read), process.expected.layouts["heap"])
+            sample = sample_of(layout, block.address)
+            self.assertEqual((sample.address, sample.asked_bytes, sample.thread), (block.address, 1000, process.child.pid))
+            self.assertGreater(len(sample.frames), 1)
+            text = tenure_commands.run(process, ["block", hex(block.address)])
+            self.assertIn("with 1,000 bytes (heap profile):", text)
+            self.assertIn(f"#0  {sample.frames[0]:#x}", text)
+            inside = next(each for each in process.expected.blocks if each.heap == "watched")
+            self.assertIsNone(sample_of(layout, inside.address))
+            process.change(layout.root("profile") + layout["profile.live"] + layout["array.count"], 1 << 40, 8)
+            with self.assertRaisesRegex(HeapError, "heap profile are damaged"):
+                tenure_commands.run(process, ["block", hex(block.address)])
+        finally:
+            process.end()
 
 
 class MemoryTest(unittest.TestCase):

@@ -75,12 +75,12 @@ public:
         for (std::uintptr_t cache = member(core + fact_of("core.small"), "small.caches"); cache != 0;
              cache = member(cache, "cache.next")) {
             for (std::size_t number = 0; number < fact_of("number.all"); ++number) {
-                const std::uintptr_t entry =
-                    cache + fact_of("cache.of_class") + number * fact_of("block_cache.bytes");
+                const std::uintptr_t entry = cache + fact_of("cache.of_class") + number * fact_of("block_cache.bytes");
                 for (std::uint32_t each = 0; each < member<std::uint32_t>(entry, "block_cache.count"); ++each)
                     blocks.insert(at<std::uintptr_t>(member(entry, "block_cache.blocks") + each * sizeof(void*)));
             }
-            if (const std::uintptr_t resting = member(cache, "cache.resting"); resting != 0) add_resting(resting, blocks);
+            if (const std::uintptr_t resting = member(cache, "cache.resting"); resting != 0)
+                add_resting(resting, blocks);
         }
         return blocks;
     }
@@ -193,7 +193,7 @@ TEST(debug_layout, a_reader_finds_the_process_heap_and_others) {
 TEST(debug_layout, a_reader_finds_the_blocks_of_a_walk) {
     heap mine({.name = "read"});
     std::vector<void*> held;
-    for (const std::size_t bytes : {8, 24, 100, 600, 5000, 32000, 40000, 300000, 3000000}) {
+    for (const std::size_t bytes : {8UL, 24UL, 100UL, 600UL, 5000UL, 32000UL, 40000UL, 300000UL, 3000000UL}) {
         for (std::size_t each = 0; each < 60; ++each) held.push_back(mine.allocate(bytes));
     }
     held.push_back(mine.allocate(std::size_t{40} << 20));

@@ -228,8 +228,7 @@ struct heap_events {
 };
 
 constinit heap_events::home heap_events::home_of_process{};
-constinit const detail::heap_list detail::list_of_heaps{&heap_events::home_of_process.value,
-                                                        &heap_events::end_of_slot};
+constinit const detail::heap_list detail::list_of_heaps{&heap_events::home_of_process.value, &heap_events::end_of_slot};
 
 constexpr heap::heap(registered_heap& its_home) noexcept
     : slot_{process_index, 0}, segment_bytes_(detail::max_segment_bytes), home_(&its_home) {}
