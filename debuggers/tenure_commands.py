@@ -12,6 +12,7 @@ A front (tenure_gdb.py, tenure_lldb.py) passes a target with these functions:
 """
 
 import datetime
+import re
 import struct
 
 import tenure_pools
@@ -21,6 +22,7 @@ from tenure_layout import HEAP_MAGIC, POOL_MAGIC, HeapError, Layout, Memory, byt
 USAGE = """tenure heap                 memory of each heap, and its blocks by size
 tenure block ADDRESS        the block that contains an address: size, state, neighbours, stack
 tenure pool VARIABLE        a pool: size of its blocks, chunks, blocks in use"""
+OWN_FRAME = re.compile(r"tenure::(v\d+_\d+_checks\d::)?(detail|dropin)::")
 DAMAGED = (ArithmeticError, LookupError, ValueError, struct.error, RecursionError)
 
 
@@ -158,11 +160,11 @@ def address_of(target, words, usage):
 
 
 def frame_lines(target, frames):
-    lines = []
-    for index, frame in enumerate(frames):
-        name = target.place_name(frame - 1)  # return addresses lie behind the call
-        lines.append(f"    #{index:<2} {frame:#x}" + (f" {name}" if name else ""))
-    return lines
+    """The stack, without the library's own frames at its begin, as far as they have names."""
+    named = [(frame, target.place_name(frame - 1)) for frame in frames]  # return addresses lie behind the call
+    while len(named) > 1 and OWN_FRAME.match(named[0][1]):
+        del named[0]
+    return [f"    #{index:<2} {frame:#x}" + (f" {name}" if name else "") for index, (frame, name) in enumerate(named)]
 
 
 def block_command(target, words):

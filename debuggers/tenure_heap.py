@@ -363,7 +363,8 @@ def _place_in_page(heap, segment, page, address):
     age = AGES[page.age] if page.age < len(AGES) else "age unknown"
     first = segment.address + page.slice * segment.slice_bytes
     details.append(f"page of {bytes_text(page.slices * segment.slice_bytes)} at {first:#x}: {page.capacity} blocks of "
-                   f"size class {page.class_index}: {told}; {age}")
+                   f"size class {page.class_index}, {age}")
+    details.append(f"  {told}")
     if page.samples:
         details.append(f"blocks of the page in the heap profile: {page.samples}")
     tag = heap.layout.number(page.owner, "shard.tag", 2) if page.owner else 0
