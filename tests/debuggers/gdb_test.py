@@ -25,32 +25,32 @@ SKIPPED = 77
 
 
 def gdb(arguments, environment, folder):
-    variables = {**os.environ, **environment, "SESSION_FRONT": str(FRONT), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run(["gdb", "-nx", "-batch", "-iex", "set debuginfod enabled off", "-x", str(HERE / "gdb_session.py"),
+    variables = {**os.environ, **environment, "DEBUG_FRONT": str(FRONT), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(["gdb", "-nx", "-batch", "-iex", "set debuginfod enabled off", "-x", str(HERE / "inside_gdb.py"),
                            *arguments], env=variables, cwd=folder, stdin=subprocess.DEVNULL, capture_output=True,
                           text=True, timeout=120, check=False)
     return done.stdout + done.stderr
 
 
-class Session:
+class Debugged:
     """What commands print on a live program, and then on its core file."""
 
     def __init__(self, program, commands, preload="", stripped=False, **variables):
         with tempfile.TemporaryDirectory() as folder:
             paths = {name: os.path.join(folder, name) for name in ("commands", "expected", "live", "dead", "core")}
             Path(paths["commands"]).write_text(json.dumps(commands), encoding="utf-8")
-            environment = {**variables, "SESSION_COMMANDS": paths["commands"], "SESSION_EXPECTED": paths["expected"]}
+            environment = {**variables, "DEBUG_COMMANDS": paths["commands"], "DEBUG_EXPECTED": paths["expected"]}
             preloaded = ["-iex", f"set environment LD_PRELOAD {preload}"] if preload else []
             # Without a shell: its own start would be preloaded as well.
             said = gdb(["-iex", "set startup-with-shell off", *preloaded, "--args", program, paths["expected"]],
-                       {**environment, "SESSION_OUT": paths["live"], "SESSION_CORE": paths["core"]}, folder)
+                       {**environment, "DEBUG_OUT": paths["live"], "DEBUG_CORE": paths["core"]}, folder)
             if not os.path.exists(paths["live"]) or not os.path.exists(paths["core"]):
                 raise RuntimeError("gdb wrote no result: " + said)
             self.expected = Expected(paths["expected"])
             if stripped:
                 subprocess.run(["strip", "-o", os.path.join(folder, "stripped"), program], check=True)
                 program = os.path.join(folder, "stripped")
-            said = gdb([program, paths["core"]], {**environment, "SESSION_OUT": paths["dead"], "SESSION_CORE": ""}, folder)
+            said = gdb([program, paths["core"]], {**environment, "DEBUG_OUT": paths["dead"], "DEBUG_CORE": ""}, folder)
             if not os.path.exists(paths["dead"]):
                 raise RuntimeError("gdb wrote no result for the core file: " + said)
             self.live = json.loads(Path(paths["live"]).read_text(encoding="utf-8"))
@@ -78,21 +78,21 @@ class LinkedTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        cls.session = Session(sys.argv_of_test[0], cls.COMMANDS, TENURE_PROFILE="1", TENURE_PROFILE_SAMPLE="1")
+        cls.debugged = Debugged(sys.argv_of_test[0], cls.COMMANDS, TENURE_PROFILE="1", TENURE_PROFILE_SAMPLE="1")
 
     def both(self, command):
-        self.assertEqual(self.session.live[command], self.session.dead[command], command)
-        return self.session.live[command]
+        self.assertEqual(self.debugged.live[command], self.debugged.dead[command], command)
+        return self.debugged.live[command]
 
     def test_before_the_start_there_is_a_reason(self):
-        self.assertIn("error: There is no process: start the program", self.session.live["early"])
+        self.assertIn("error: There is no process: start the program", self.debugged.live["early"])
 
     def test_the_table_is_that_of_the_library(self):
         rows = table_of(self.both("tenure heap"), "watched")
-        self.assertEqual({size: row for size, row in rows.items() if row[0]}, self.session.expected.sizes)
+        self.assertEqual({size: row for size, row in rows.items() if row[0]}, self.debugged.expected.sizes)
 
     def test_blocks_are_described(self):
-        blocks = self.session.expected.blocks
+        blocks = self.debugged.expected.blocks
         self.assertEqual(len(blocks), 11)
         for index, block in enumerate(blocks):
             text = self.both(f"tenure block {{{index}}}")
@@ -106,7 +106,7 @@ class LinkedTest(unittest.TestCase):
         self.assertRegex(text, r"#\d+ +0x\w+ main in section \S+|#\d+ +0x\w+ main .*\(debugged_program.cpp:\d+\)")
 
     def test_pools_are_described_by_their_names(self):
-        for name, pool in zip(("monsters", "shared", "handles"), self.session.expected.pools):
+        for name, pool in zip(("monsters", "shared", "handles"), self.debugged.expected.pools):
             self.assertIn(f"{pool.in_use} blocks of {pool.block_bytes} bytes in use", self.both(f"tenure pool {name}"))
 
     def test_what_is_no_pool_is_refused(self):
@@ -119,7 +119,7 @@ class LinkedTest(unittest.TestCase):
         self.assertIn("not in the memory of a Tenure heap", self.both("tenure block watched.home_"))
 
     def test_printers_show_the_public_types(self):
-        pools = self.session.expected.pools
+        pools = self.debugged.expected.pools
         self.assertIn(f"= {pools[0].in_use} objects = {{{{id =", self.both("print monsters"))
         self.assertIn(f"= {pools[1].in_use} objects, ", self.both("print shared"))
         self.assertIn("= 9 objects in 10 slots = {{id = 0, health = 3.5", self.both("print handles"))
@@ -131,7 +131,7 @@ class LinkedTest(unittest.TestCase):
         self.assertRegex(self.both("print frame"), r"= frees Temp from 0x\w+ on")
 
     def test_nothing_ends_in_a_traceback(self):
-        for results in (self.session.live, self.session.dead):
+        for results in (self.debugged.live, self.debugged.dead):
             for command, text in results.items():
                 self.assertNotIn("Traceback", text, command)
                 self.assertNotIn("Python Exception", text, command)
@@ -146,7 +146,7 @@ class PreloadedTest(unittest.TestCase):
         library = os.path.join(cls.folder.name, os.path.basename(sys.argv_of_test[2]))
         shutil.copy(sys.argv_of_test[2], library)
         subprocess.run(["strip", library], check=True)
-        cls.session = Session(sys.argv_of_test[1], ["tenure heap", *(f"tenure block {{{each}}}" for each in range(6))],
+        cls.debugged = Debugged(sys.argv_of_test[1], ["tenure heap", *(f"tenure block {{{each}}}" for each in range(6))],
                               library)
 
     @classmethod
@@ -154,15 +154,15 @@ class PreloadedTest(unittest.TestCase):
         cls.folder.cleanup()
 
     def test_blocks_are_described(self):
-        for index, block in enumerate(self.session.expected.blocks):
-            for results in (self.session.live, self.session.dead):
+        for index, block in enumerate(self.debugged.expected.blocks):
+            for results in (self.debugged.live, self.debugged.dead):
                 text = results[f"tenure block {{{index}}}"]
                 self.assertIn(f'{block.state}, of the heap "process"', text)
                 self.assertIn(f"{block.address:#x}: begin of a block of", text)
 
     def test_the_summary_is_the_same_in_the_core_file(self):
-        text = self.session.live["tenure heap"]
-        self.assertEqual(text, self.session.dead["tenure heap"])
+        text = self.debugged.live["tenure heap"]
+        self.assertEqual(text, self.debugged.dead["tenure heap"])
         self.assertIn('heap "process":', text)
         self.assertGreaterEqual(table_of(text, "process")[32][0], 1)
 
@@ -172,10 +172,10 @@ class StrippedTest(unittest.TestCase):
 
     def test_the_layout_is_found_by_its_magic(self):
         commands = ["tenure heap", "tenure block {1}", "tenure pool pool {11}"]
-        session = Session(sys.argv_of_test[0], commands, stripped=True)
+        debugged = Debugged(sys.argv_of_test[0], commands, stripped=True)
         for command in commands:
-            self.assertEqual(session.dead[command], session.live[command])
-            self.assertNotIn("error", session.live[command])
+            self.assertEqual(debugged.dead[command], debugged.live[command])
+            self.assertNotIn("error", debugged.live[command])
 
 
 if __name__ == "__main__":
@@ -184,6 +184,10 @@ if __name__ == "__main__":
     if shutil.which("gdb") is None or subprocess.run(["gdb", "-nx", "-batch", "-ex", "python print(1)"], check=False,
                                                     capture_output=True).stdout.strip() != b"1":
         print("left out: gdb with Python is not installed")
+        sys.exit(SKIPPED)
+    tried = subprocess.run(["gdb", "-nx", "-batch", "-ex", "run", "/bin/true"], check=False, capture_output=True, text=True)
+    if "exited normally" not in tried.stdout:
+        print("left out: gdb cannot run programs here: " + tried.stderr.strip().replace("\n", "; ")[:200])
         sys.exit(SKIPPED)
     sys.argv_of_test = [os.path.abspath(each) for each in sys.argv[1:4]]
     unittest.main(argv=sys.argv[:1] + sys.argv[4:])

@@ -45,14 +45,14 @@ def find_lldb():
     return None
 
 
-def run_session(folder, commands, program, core=""):
+def run_inside(folder, commands, program, core=""):
     out = os.path.join(folder, "core-results" if core else "results")
     Path(folder, "commands").write_text(json.dumps(commands), encoding="utf-8")
     lldb, environment = find_lldb()
-    environment = {**environment, "SESSION_FRONT": str(FRONT), "SESSION_PROGRAM": program, "SESSION_CORE": core,
-                   "SESSION_COMMANDS": os.path.join(folder, "commands"), "SESSION_OUT": out,
-                   "SESSION_EXPECTED": os.path.join(folder, "expected"), "PYTHONDONTWRITEBYTECODE": "1"}
-    done = subprocess.run([lldb, "-x", "-b", "-o", f"command script import {HERE / 'lldb_session.py'}"], env=environment,
+    environment = {**environment, "DEBUG_FRONT": str(FRONT), "DEBUG_PROGRAM": program, "DEBUG_CORE": core,
+                   "DEBUG_COMMANDS": os.path.join(folder, "commands"), "DEBUG_OUT": out,
+                   "DEBUG_EXPECTED": os.path.join(folder, "expected"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([lldb, "-x", "-b", "-o", f"command script import {HERE / 'inside_lldb.py'}"], env=environment,
                           cwd=folder, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180, check=False)
     if not os.path.exists(out):
         raise RuntimeError("lldb wrote no result: " + done.stdout + done.stderr)
@@ -70,7 +70,7 @@ class LldbTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         with tempfile.TemporaryDirectory() as folder:
-            cls.results = run_session(folder, COMMANDS + WITH_TYPES, PROGRAM)
+            cls.results = run_inside(folder, COMMANDS + WITH_TYPES, PROGRAM)
             cls.expected = Expected(os.path.join(folder, "expected"))
 
     def check_blocks(self, results, expected):
@@ -118,7 +118,7 @@ class LldbTest(unittest.TestCase):
                             "run", "-ex", f"generate-core-file {core}", "--args", PROGRAM,
                             os.path.join(folder, "expected")], stdin=subprocess.DEVNULL, capture_output=True, timeout=120,
                            check=False)
-            results = run_session(folder, COMMANDS, PROGRAM, core)
+            results = run_inside(folder, COMMANDS, PROGRAM, core)
             self.check_blocks(results, Expected(os.path.join(folder, "expected")))
 
 
@@ -127,6 +127,12 @@ if __name__ == "__main__":
         sys.exit(__doc__)
     if find_lldb() is None:
         print("left out: lldb with Python is not installed")
+        sys.exit(SKIPPED)
+    lldb, environment = find_lldb()
+    tried = subprocess.run([lldb, "-x", "-b", "-o", "run", "/bin/true"], env=environment, stdin=subprocess.DEVNULL,
+                           capture_output=True, text=True, timeout=60, check=False)
+    if "exited with status = 0" not in tried.stdout:
+        print("left out: lldb cannot run programs here: " + tried.stderr.strip().replace("\n", "; ")[:200])
         sys.exit(SKIPPED)
     PROGRAM = os.path.abspath(sys.argv.pop(1))
     unittest.main()

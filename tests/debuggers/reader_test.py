@@ -40,7 +40,12 @@ class Process:
                 raise RuntimeError(f"{program} did not get ready: status {self.child.returncode}")
             time.sleep(0.02)
         self.expected = Expected(path)
-        self.file = open(f"/proc/{self.child.pid}/mem", "rb", buffering=0)
+        try:
+            self.file = open(f"/proc/{self.child.pid}/mem", "rb", buffering=0)
+        except PermissionError:
+            self.child.communicate()
+            print("left out: the memory of another process cannot be read here")
+            sys.exit(77)
         self.changes = {}
 
     def end(self):

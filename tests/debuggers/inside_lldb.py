@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: Tenure contributors
 # SPDX-License-Identifier: MIT
-"""Runs inside lldb, as gdb_session.py inside gdb: executes commands at stop_here(), or on a core file.
+"""Runs inside lldb, as inside_gdb.py inside gdb: executes commands at stop_here(), or on a core file.
 
-From the environment: SESSION_FRONT, SESSION_PROGRAM, SESSION_COMMANDS, SESSION_EXPECTED, SESSION_OUT, and SESSION_CORE: a
+From the environment: DEBUG_FRONT, DEBUG_PROGRAM, DEBUG_COMMANDS, DEBUG_EXPECTED, DEBUG_OUT, and DEBUG_CORE: a
 core file to open instead of running the program.
 """
 
@@ -29,22 +29,22 @@ def printed_by(debugger, command, process=None):
 
 def __lldb_init_module(debugger, internal_dict):
     debugger.SetAsync(False)
-    expected_path, core = os.environ["SESSION_EXPECTED"], os.environ.get("SESSION_CORE", "")
-    results = {"front": printed_by(debugger, f"command script import {os.environ['SESSION_FRONT']}")}
-    target = debugger.CreateTarget(os.environ["SESSION_PROGRAM"])
+    expected_path, core = os.environ["DEBUG_EXPECTED"], os.environ.get("DEBUG_CORE", "")
+    results = {"front": printed_by(debugger, f"command script import {os.environ['DEBUG_FRONT']}")}
+    target = debugger.CreateTarget(os.environ["DEBUG_PROGRAM"])
     results["early"] = printed_by(debugger, "tenure heap")
     if core:
         process = target.LoadCore(core)
     else:
         target.BreakpointCreateByName("stop_here")
         process = target.LaunchSimple([expected_path], None, os.path.dirname(expected_path))
-    with open(os.environ["SESSION_COMMANDS"], encoding="utf-8") as file:
+    with open(os.environ["DEBUG_COMMANDS"], encoding="utf-8") as file:
         commands = json.load(file)
     expected = Expected(expected_path)
     addresses = [hex(each.address) for each in expected.blocks + expected.pools]
     for command in commands:
         results[command] = printed_by(debugger, command.format(*addresses), process)
-    with open(os.environ["SESSION_OUT"], "w", encoding="utf-8") as file:
+    with open(os.environ["DEBUG_OUT"], "w", encoding="utf-8") as file:
         json.dump(results, file)
     if not core:
         process.Kill()
