@@ -297,6 +297,21 @@ def heaps_of(layout):
             yield Heap(layout, owner)
 
 
+def tag_name(layout, number):
+    """"name (tag 5)", or "tag 5" without a readable name."""
+    tags = layout.root("tags")
+    plain = f"tag {number}"
+    if number < 2 or number >= layout.number(tags, "tag_list.count", 4):
+        return plain
+    each_bytes, text_at, length_at = (layout.number(tags, "tag_list." + name, 4) for name in
+                                      ("entry_bytes", "text_offset", "length_offset"))
+    entry = layout.word(tags, "tag_list.first") + number * each_bytes
+    text, length = layout.memory.word(entry + text_at), layout.memory.word(entry + length_at)
+    if text == 0 or not 0 < length <= 256:
+        return plain
+    return layout.memory.read(text, length).decode("utf-8", "replace") + f" ({plain})"
+
+
 Sample = namedtuple("Sample", "address asked_bytes allocated_ms thread tag frames")
 
 
@@ -369,7 +384,7 @@ def _place_in_page(heap, segment, page, address):
         details.append(f"blocks of the page in the heap profile: {page.samples}")
     tag = heap.layout.number(page.owner, "shard.tag", 2) if page.owner else 0
     if tag:
-        details.append(f"owner tag {tag}")
+        details.append("owner tag: " + tag_name(heap.layout, tag))
     if not 0 <= index < page.capacity:
         return Place(address, address, None, "between the blocks of a page", details, [])
     begin = page.begin + index * size
@@ -396,7 +411,7 @@ def place_in(heap, address):
             if block.kind == "large":
                 behind = next((each for each in heap._large() if each.begin == block.end), None)
                 neighbours += [("behind", behind.begin, behind.state)] if behind else []
-            details = [f"owner tag {block.tag}"] if block.tag else []
+            details = ["owner tag: " + tag_name(heap.layout, block.tag)] if block.tag else []
             return Place(block.begin, block.end, block.state, f"a {block.kind} block", details + list(block.stacks),
                          neighbours)
         before = block

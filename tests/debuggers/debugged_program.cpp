@@ -63,6 +63,13 @@ int main(int count, char** arguments) {
     void* const in_process = tenure::heap::process().allocate(1000);
     tell("block", in_process, "process", tenure::heap::process().usable_size(in_process), "in_use");
 
+    const tenure::tag physics("physics");
+    for (const std::size_t bytes : {500, 100000}) {
+        const tenure::tag_scope tagged(physics);
+        void* const block = tenure::heap::process().allocate(bytes);
+        tell("block", block, "process", tenure::heap::process().usable_size(block), "in_use");
+    }
+
     tenure::pool<monster> monsters;
     monster* destroyed = nullptr;
     for (int each = 0; each < 1000; ++each) {
@@ -84,7 +91,6 @@ int main(int count, char** arguments) {
     for (int each = 0; each < 5; ++each) static_cast<void>(numbers.emplace_back(each * each));
     tenure::arena scratch;
     static_cast<void>(scratch.allocate(100));
-    const tenure::tag physics("physics");
     const tenure::tag_scope tagged(physics);
     static_cast<void>(tenure::temp::allocate(100));
     const tenure::temp_scope frame;

@@ -71,7 +71,7 @@ def table_of(text, heap):
 class LinkedTest(unittest.TestCase):
     """A program that links the library and has debug information."""
 
-    COMMANDS = ["tenure heap", *(f"tenure block {{{each}}}" for each in range(11)), "up", "tenure pool monsters",
+    COMMANDS = ["tenure heap", *(f"tenure block {{{each}}}" for each in range(13)), "up", "tenure pool monsters",
                 "tenure pool shared", "tenure pool handles", "tenure pool numbers", "tenure pool nowhere", "tenure block",
                 "tenure", "tenure block watched.home_", "print monsters", "print shared", "print handles", "print first",
                 "print numbers", "print watched", "print scratch", "print physics", "print frame"]
@@ -93,7 +93,7 @@ class LinkedTest(unittest.TestCase):
 
     def test_blocks_are_described(self):
         blocks = self.debugged.expected.blocks
-        self.assertEqual(len(blocks), 11)
+        self.assertEqual(len(blocks), 13)
         for index, block in enumerate(blocks):
             text = self.both(f"tenure block {{{index}}}")
             self.assertIn(f'{block.state}, of the heap "{block.heap}"', text)
@@ -104,6 +104,11 @@ class LinkedTest(unittest.TestCase):
         text = self.both("tenure block {10}")
         self.assertIn("with 1,000 bytes (heap profile):", text)
         self.assertRegex(text, r"#\d+ +0x\w+ main in section \S+|#\d+ +0x\w+ main .*\(debugged_program.cpp:\d+\)")
+
+    def test_owner_tags_have_names(self):
+        for index in (11, 12):  # a small block and a large one
+            self.assertRegex(self.both(f"tenure block {{{index}}}"), r"owner tag: physics \(tag \d+\)")
+        self.assertNotIn("owner tag", self.both("tenure block {10}"))
 
     def test_pools_are_described_by_their_names(self):
         for name, pool in zip(("monsters", "shared", "handles"), self.debugged.expected.pools):
@@ -171,7 +176,7 @@ class StrippedTest(unittest.TestCase):
     """The core file of a program whose own file has no symbols: the layout is searched for."""
 
     def test_the_layout_is_found_by_its_magic(self):
-        commands = ["tenure heap", "tenure block {1}", "tenure pool pool {11}"]
+        commands = ["tenure heap", "tenure block {1}", "tenure pool pool {13}"]
         debugged = Debugged(sys.argv_of_test[0], commands, stripped=True)
         for command in commands:
             self.assertEqual(debugged.dead[command], debugged.live[command])

@@ -59,8 +59,8 @@ def run_inside(folder, commands, program, core=""):
     return json.loads(Path(out).read_text(encoding="utf-8"))
 
 
-COMMANDS = ["tenure heap", *(f"tenure block {{{each}}}" for each in range(11)),
-            *(f"tenure pool {kind} {{{each}}}" for kind, each in (("pool", 11), ("shared", 12), ("handles", 13)))]
+COMMANDS = ["tenure heap", *(f"tenure block {{{each}}}" for each in range(13)),
+            *(f"tenure pool {kind} {{{each}}}" for kind, each in (("pool", 13), ("shared", 14), ("handles", 15)))]
 WITH_TYPES = ["up", "tenure pool monsters", "tenure pool shared", "tenure pool handles", "tenure pool numbers",
               "tenure pool nowhere", "tenure", "tenure block freed", "frame variable monsters", "frame variable handles",
               "frame variable numbers", "frame variable watched", "frame variable shared", "frame variable first"]

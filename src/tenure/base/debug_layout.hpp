@@ -70,6 +70,14 @@ struct size_class {
 };
 static_assert(sizeof(size_class) == 24);
 
+/// Where the names of owner tags are, by number. The first two have none.
+struct tag_list {
+    const void* first;
+    std::uint32_t count, entry_bytes;
+    std::uint32_t text_offset, length_offset; ///< in an entry: a pointer, and 8 bytes
+};
+extern const tag_list names_of_tags; ///< base/tag.cpp
+
 namespace detail {
 template<std::size_t room, std::size_t bytes>
 constexpr void copy_name(char (&to)[room], const char (&name)[bytes]) noexcept {

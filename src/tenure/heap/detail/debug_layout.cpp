@@ -40,6 +40,11 @@ struct heap_layout {
         fact_of("owner_list.owner_offset", offsetof(platform::owner_list, owner_offset)),
         fact_of("owner_list.function_offset", offsetof(platform::owner_list, function_offset)),
         fact_of("limit.owners", platform::max_slots),
+        fact_of("tag_list.first", offsetof(debug_layout::tag_list, first)),
+        fact_of("tag_list.count", offsetof(debug_layout::tag_list, count)),
+        fact_of("tag_list.entry_bytes", offsetof(debug_layout::tag_list, entry_bytes)),
+        fact_of("tag_list.text_offset", offsetof(debug_layout::tag_list, text_offset)),
+        fact_of("tag_list.length_offset", offsetof(debug_layout::tag_list, length_offset)),
         fact_of("home.name", offsetof(registered_heap, name)), // a pointer and a length, in the library's order
         fact_of("home.core", offsetof(registered_heap, core)),
         fact_of("core.passthrough", offsetof(heap_core, passthrough_)),
@@ -200,6 +205,7 @@ struct heap_layout {
         fact_of("site.bytes", sizeof(site_record)),
         fact_of("site.first_frame", offsetof(site_record, shown.first_frame)),
         fact_of("site.frame_count", offsetof(site_record, shown.frame_count)),
+        fact_of("site.tag", offsetof(site_record, shown.tag)),
         fact_of("live.bytes", sizeof(live_record)),
         fact_of("live.address", offsetof(live_record, shown.address)),
         fact_of("live.asked_bytes", offsetof(live_record, shown.asked_bytes)),
@@ -207,6 +213,8 @@ struct heap_layout {
         fact_of("live.thread", offsetof(live_record, shown.thread)),
         fact_of("live.site", offsetof(live_record, shown.site)),
         fact_of("live.tag", offsetof(live_record, shown.tag)),
+        fact_of("live.block_bytes", offsetof(live_record, shown.block_bytes)),
+        fact_of("live.chance", offsetof(live_record, chance)), // a double: the probability of being recorded
         fact_of("live.is_live", offsetof(live_record, is_live)),
     };
 
@@ -267,6 +275,7 @@ constinit const heap_layout_object tenure_debug_layout{
     heap_layout_object::head_of(tenure::debug_layout::heap_magic, &tenure_debug_layout, tenure::checks::level),
     {tenure::debug_layout::root_of("heaps", &tenure::detail::list_of_heaps),
      tenure::debug_layout::root_of("owners", &tenure::platform::list_of_owners),
-     tenure::debug_layout::root_of("profile", &tenure::detail::records_of_profile)},
+     tenure::debug_layout::root_of("profile", &tenure::detail::records_of_profile),
+     tenure::debug_layout::root_of("tags", &tenure::debug_layout::names_of_tags)},
     heap_layout::classes(),
     heap_layout::facts()};

@@ -13,7 +13,7 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-constexpr std::size_t heap_root_count = 3, heap_fact_count = 177;
+constexpr std::size_t heap_root_count = 4, heap_fact_count = 185;
 using heap_layout_object = debug_layout::object<heap_root_count, small_class_count, heap_fact_count>;
 
 }
