@@ -67,15 +67,20 @@ class Target:
         where = f" ({entry.GetFileSpec().GetFilename()}:{entry.GetLine()})" if entry.IsValid() else ""
         return f"{name} in {found.GetModule().GetFileSpec().GetFilename()}{where}"
 
-    def value(self, expression):
-        found = self._frame.FindVariable(expression) if self._frame.IsValid() else lldb.SBValue()
-        if not found.IsValid():
+    def evaluate(self, expression):
+        """A variable or its members if it is one: that also works where no code can be compiled or run."""
+        found = self._frame.GetValueForVariablePath(expression) if self._frame.IsValid() else lldb.SBValue()
+        if not found.IsValid() or found.GetError().Fail():
             found = self._target.FindFirstGlobalVariable(expression)
-        if not found.IsValid():
+        if not found.IsValid() or found.GetError().Fail():
             found = self._frame.EvaluateExpression(expression) if self._frame.IsValid() else \
                 self._target.EvaluateExpression(expression)
         if not found.IsValid() or found.GetError().Fail():
             raise ValueError(str(found.GetError()))
+        return found
+
+    def value(self, expression):
+        found = self.evaluate(expression)
         kind = found.GetType().GetCanonicalType()
         if kind.IsPointerType() or kind.IsReferenceType():
             found = found.Dereference()
@@ -94,9 +99,10 @@ def tenure_command(debugger, command, exe_ctx, result, internal_dict):
     try:
         words = shlex.split(command)
         if len(words) == 2 and words[0] == "block" and not words[1][:1].isdigit():
-            found = frame.EvaluateExpression(words[1])
-            if not found.IsValid() or found.GetError().Fail():
-                raise tenure_commands.HeapError(f"'{words[1]}' cannot be evaluated: {found.GetError()}")
+            try:
+                found = Target(target, frame).evaluate(words[1])
+            except ValueError as error:
+                raise tenure_commands.HeapError(f"'{words[1]}' cannot be evaluated: {error}") from None
             words[1] = str(found.GetValueAsUnsigned())
         result.AppendMessage(tenure_commands.run(Target(target, frame), words))
     except (tenure_commands.HeapError, ValueError) as error:
