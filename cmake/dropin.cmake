@@ -39,7 +39,7 @@ function(tenure_add_dropin target level)
     target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -fasynchronous-unwind-tables
         -fsized-deallocation -ftls-model=initial-exec -ffunction-sections -fdata-sections
         -fno-builtin-malloc -fno-builtin-calloc)
-    target_compile_definitions(${target} PRIVATE TENURE_CHECKS=${level} TENURE_BUILDING=1
+    target_compile_definitions(${target} PRIVATE TENURE_CHECKS=${level} TENURE_BUILDING=1 TENURE_DROPIN=1
         TENURE_VALGRIND=$<BOOL:${TENURE_VALGRIND}>)
     if(level GREATER 0)
         tenure_precompile(${target} ${tenure_standard_headers})

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT
 
 # What `cmake --install` installs: headers, the four libraries, the libraries that replace operator new and delete, the
-# two libraries for LD_PRELOAD, the CMake package and the pkg-config files. lab.cmake installs the command.
+# two libraries for LD_PRELOAD, the scripts for debuggers, the CMake package and the pkg-config files. lab.cmake installs
+# the command.
 
 # A tree at level 2 or 3 is for testing, and a project that includes Tenure as a subdirectory installs only itself.
 if(NOT PROJECT_IS_TOP_LEVEL OR TENURE_CHECKS GREATER 1)
@@ -47,6 +48,10 @@ if(tenure_buffer_targets)
     )
     install(EXPORT tenure_buffer NAMESPACE tenure:: FILE tenure-buffer-targets.cmake DESTINATION ${package_dir})
 endif()
+
+# Commands and printers for debuggers, which read the layout that the libraries carry.
+file(GLOB debugger_files CONFIGURE_DEPENDS debuggers/*.py debuggers/*.natvis)
+install(FILES ${debugger_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/tenure/debuggers)
 
 configure_package_config_file(packaging/config.cmake.in tenure-config.cmake INSTALL_DESTINATION ${package_dir})
 # Before 1.0 a minor version may change the C++ interface; its inline namespace changes then too.

@@ -33,6 +33,10 @@ ACCEPTED = [re.compile(pattern) for pattern in (
     r"^this kernel does not count the queue$",
     r"^the system does not let the peak start anew$",
     r"process_vm_readv is forbidden here$",
+    r"^(?:gdb|lldb) cannot run programs here\b",
+    r"^the memory of another process cannot be read here$",
+    # Debian's package of lldb does not find its own Python files in every environment.
+    r"^lldb with Python is not installed$",
     r"^a file here can have no capabilities: ",
     r"^the file system for temporary files takes no sparse file of 1 TiB$",
     r"^The machine has \d+ MiB of \d+ free\.$",

@@ -44,6 +44,13 @@
 #    define TENURE_API
 #endif
 
+// For the objects that debuggers look for (base/debug_layout.hpp), which the drop-in exports as well.
+#if defined(TENURE_SHARED) || defined(TENURE_BUILDING_SHARED) || defined(TENURE_DROPIN)
+#    define TENURE_DEBUG_API __attribute__((visibility("default")))
+#else
+#    define TENURE_DEBUG_API
+#endif
+
 // For inline functions that touch per-module state (thread-local state, tables of pools): the dynamic linker must not
 // merge the copies that two modules emit.
 #define TENURE_LOCAL __attribute__((visibility("hidden")))
@@ -64,6 +71,9 @@
 // Places a zeroed static object behind the others, in the order of the ranks 1 to 9, so that those a process touches at
 // its start share few OS pages. The drop-in's linker sorts sections by name.
 #define TENURE_BEHIND_OTHERS(rank) __attribute__((section(".bss.z" #rank)))
+
+// Makes the linker keep an object that only other programs read, wherever it keeps the function around this.
+#define TENURE_KEEP(object) __asm__ volatile("" : : "r"(&(object)))
 
 // Hides the variable's value from the optimiser from here on.
 #define TENURE_OPAQUE(variable) __asm__("" : "+r"(variable))

@@ -4,11 +4,13 @@
 #include <tenure/base/tag.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstring>
 #include <iterator>
 
 #include <tenure/base/at_fork.hpp>
 #include <tenure/base/check.hpp>
+#include <tenure/base/debug_layout.hpp>
 #include <tenure/base/host.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -37,6 +39,13 @@ struct registry {
     char text[max_name_bytes]{};
 };
 TENURE_BEHIND_OTHERS(9) constinit registry tags{};
+
+}
+
+constinit const debug_layout::tag_list debug_layout::names_of_tags{
+    &tags.names, max_tags, sizeof(tag_name), offsetof(tag_name, text), offsetof(tag_name, length)};
+
+namespace {
 
 constexpr std::string_view built_in_names[] = {"(no tag)", "(other)"};
 constexpr auto built_in_count = static_cast<std::uint16_t>(std::size(built_in_names));

@@ -46,6 +46,7 @@ public:
     }
 
 private:
+    friend struct pool_layout; // for debuggers: debug_layout.hpp
     void swap(growing_range& other) noexcept {
         std::swap(begin_, other.begin_);
         std::swap(committed_bytes_, other.committed_bytes_);

@@ -63,6 +63,8 @@ public:
     [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
 
 private:
+    friend struct heap_layout; // for debuggers: debug_layout.hpp
+    friend struct pool_layout;
     /// The header directly in front of each block.
     struct node {
         node* next;

@@ -55,6 +55,7 @@ public:
     }
 
 private:
+    friend struct pool_layout; // for debuggers: debug_layout.hpp
     template<class Visit>
     static void for_each_in(Part* part, Visit& visit) {
         while (part != nullptr) {

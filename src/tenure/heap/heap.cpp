@@ -20,6 +20,7 @@
 #include <tenure/heap/budget.hpp>
 #include <tenure/heap/detail/checked/made_objects.hpp>
 #include <tenure/heap/detail/checked/quarantine.hpp>
+#include <tenure/heap/detail/debug_layout.hpp>
 #include <tenure/heap/detail/profile/heap_samples.hpp>
 #include <tenure/heap/detail/purge/background.hpp>
 #include <tenure/heap/heap_profile.hpp>
@@ -227,6 +228,7 @@ struct heap_events {
 };
 
 constinit heap_events::home heap_events::home_of_process{};
+constinit const detail::heap_list detail::list_of_heaps{&heap_events::home_of_process.value, &heap_events::end_of_slot};
 
 constexpr heap::heap(registered_heap& its_home) noexcept
     : slot_{process_index, 0}, segment_bytes_(detail::max_segment_bytes), home_(&its_home) {}
@@ -245,6 +247,7 @@ namespace {
 constexpr platform::own_thread own_thread_of_heaps{&platform::phase_of_background, &detail::try_pause_background,
                                                    &detail::go_on_in_background, &detail::forget_background};
 __attribute__((constructor(101))) void register_fork_handlers() noexcept {
+    TENURE_KEEP(tenure_debug_layout);
     heap_events::register_fork_handlers();
     detail::enlist_process_heap();
     detail::follow_block_hooks.store(&heap_events::put_process_cache_aside, std::memory_order_release);

@@ -51,6 +51,13 @@ struct slot_registry {
 };
 TENURE_BEHIND_OTHERS(9) constinit slot_registry registry{};
 
+}
+
+constinit const owner_list list_of_owners{&registry.owners, &registry.past_last, sizeof(slot_owner),
+                                          offsetof(slot_owner, owner), offsetof(slot_owner, function)};
+
+namespace {
+
 /// A call of an owner's function on the calling thread. Calls may nest.
 struct call_of_owner {
     slot_owner* owner;

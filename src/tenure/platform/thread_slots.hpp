@@ -66,6 +66,15 @@ TENURE_API void for_each_slot_owner(slot_end_function function,
 TENURE_API void visit_slot_owners(slot_end_function function, void (*visit)(void* context, void* owner) noexcept,
                                   void* context) noexcept;
 
+/// Where the owners are, for debuggers: heap/detail/debug_layout.hpp.
+struct owner_list {
+    const void* first;
+    const std::size_t* past_last; ///< number of entries that were ever used
+    std::uint32_t entry_bytes;
+    std::uint32_t owner_offset, function_offset; ///< in an entry
+};
+extern const owner_list list_of_owners;
+
 struct slot_entry {
     std::uint64_t key;
     void* value;

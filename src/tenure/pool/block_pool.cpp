@@ -17,6 +17,7 @@
 #include <tenure/engine/leak_check.hpp>
 #include <tenure/engine/tail_guard.hpp>
 #include <tenure/platform/sanitizer.hpp>
+#include <tenure/pool/detail/debug_layout.hpp>
 #include <tenure/pool/detail/pool_leaks.hpp>
 #include <utility>
 
@@ -73,6 +74,7 @@ segment_layout choose_layout(std::size_t stride, std::size_t alignment, std::siz
 block_pool::block_pool(std::size_t bytes, std::size_t alignment, std::size_t segment_bytes,
                        block_source& source) noexcept
     : alignment_(alignment), source_(source), passthrough_(passthrough_enabled(part::pool)) {
+    TENURE_KEEP(tenure_debug_pool_layout);
     if (passthrough_) last_freed_ = never_a_block;
     const bool possible =
         bytes != 0 && bytes <= max_block_bytes && is_power_of_two(alignment) && alignment <= max_block_bytes;

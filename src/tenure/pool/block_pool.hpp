@@ -43,6 +43,7 @@ class held_list;
 struct holder_facts;
 struct holder_kind;
 class shared_pool_core;
+struct pool_layout;
 }
 
 class TENURE_API block_pool {
@@ -121,6 +122,7 @@ private:
     template<class T>
     friend class pool;
     friend class detail::shared_pool_core;
+    friend struct detail::pool_layout; // for debuggers: debug_layout.hpp
 
     // Free blocks are in three places, and an allocation looks in this order. The block freed last is kept apart: so
     // the most common pair, deallocate and then allocate, moves nothing else. The run is one row of neighbouring

@@ -109,6 +109,7 @@ private:
 
     template<class T>
     friend class shared_pool;
+    friend struct detail::pool_layout; // for debuggers: debug_layout.hpp
 
     // What the inline paths read is here, so that they need no load of core_.
     platform::thread_slot slot_;

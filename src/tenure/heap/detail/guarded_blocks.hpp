@@ -67,6 +67,7 @@ public:
     guarded_blocks* next = nullptr; ///< in the list of all objects that have a range
 
 private:
+    friend struct heap_layout; // for debuggers: debug_layout.hpp
     static constexpr std::size_t max_frames = 16;
     struct trace {
         void* frames[max_frames];

@@ -168,6 +168,7 @@ public:
     [[nodiscard]] bool is_free(platform::lock_patience& patience) const noexcept;
 
 private:
+    friend struct heap_layout; // for debuggers: debug_layout.hpp
     [[nodiscard]] block_origin origin() noexcept {
         const block_origin chosen = origin_.load(memory_order::relaxed);
         return chosen != block_origin::unknown ? chosen : choose_origin();

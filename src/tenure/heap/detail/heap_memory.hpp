@@ -185,6 +185,7 @@ public:
     [[nodiscard]] std::size_t source_blocks() const noexcept { return blocks_.load(memory_order::relaxed); }
 
 private:
+    friend struct heap_layout; // for debuggers: debug_layout.hpp
     [[nodiscard]] bool charge_limit(std::size_t bytes) noexcept;
     [[nodiscard]] bool announce_segment(segment_head& head, std::size_t mapped_bytes) noexcept;
     [[nodiscard]] bool can_extend(void* memory, std::size_t bytes) noexcept;

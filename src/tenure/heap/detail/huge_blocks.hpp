@@ -120,6 +120,7 @@ public:
     [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
 
 private:
+    friend struct heap_layout; // for debuggers: debug_layout.hpp
     struct list {
         huge_block* first = nullptr;
         std::size_t mapped_bytes = 0;

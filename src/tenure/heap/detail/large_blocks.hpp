@@ -156,6 +156,7 @@ public:
     [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
 
 private:
+    friend struct heap_layout; // for debuggers: debug_layout.hpp
     static constexpr std::size_t lists_per_doubling = 8;
     static constexpr std::size_t doublings = 14;
 

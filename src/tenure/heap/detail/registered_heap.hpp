@@ -31,4 +31,11 @@ struct registered_heap {
     owner_link link;
 };
 
+/// Where the heaps are, for debuggers: the process heap, and the owners of thread slots with this function.
+struct heap_list {
+    const registered_heap* process;
+    platform::slot_end_function end_of_slot;
+};
+extern const heap_list list_of_heaps;
+
 }

@@ -8,6 +8,7 @@
 
 #include <tenure/base/check.hpp>
 #include <tenure/platform/sanitizer.hpp>
+#include <tenure/pool/detail/debug_layout.hpp>
 #include <tenure/pool/detail/pool_leaks.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
@@ -32,6 +33,7 @@ std::uint32_t next_first_generation() noexcept {
 }
 
 void handle_slots::enlist() const noexcept {
+    TENURE_KEEP(tenure_debug_pool_layout);
     // Slots exchange the rest of their members when they move; these two are those of the type.
     static constexpr holder_kind as_holder{"handle_pool", sizeof(handle_slots),
                                            [](const void* holder) noexcept {

@@ -173,6 +173,7 @@ public:
     [[nodiscard]] const slot_group* groups() const noexcept { return groups_; }
 
 private:
+    friend struct pool_layout; // for debuggers: debug_layout.hpp
     [[nodiscard]] static constexpr std::uint32_t guard_behind(std::size_t bytes, std::size_t alignment) noexcept {
         // AddressSanitizer poisons units of 8 bytes.
         const std::size_t unit = checks::caller ? max_of<std::size_t>(alignment, 8) : alignment;

@@ -57,6 +57,7 @@ public:
     [[nodiscard]] owner_link& link() noexcept { return link_; }
 
 private:
+    friend struct pool_layout; // for debuggers: debug_layout.hpp
     /// Takes over the cache of a thread that ends.
     void retire(pool_cache& cache) noexcept;
     [[nodiscard]] pool_cache* cache_of_this_thread() const noexcept {

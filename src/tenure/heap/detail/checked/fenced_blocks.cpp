@@ -16,17 +16,7 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-struct fenced_blocks::record {
-    record* next;
-    record* previous;
-    const fenced_blocks* owner;
-    std::uintptr_t range; ///< its first page is a guard; the block follows
-    std::size_t range_bytes;
-    std::size_t bytes;      ///< requested
-    std::size_t committed;  ///< bytes of usable pages; while it rests, of pages with memory
-    std::uint64_t freed_at; ///< number of calls of expire() before
-    [[nodiscard]] void* block() const noexcept { return pointer_at(range + platform::page_bytes()); }
-};
+void* fenced_blocks::record::block() const noexcept { return pointer_at(range + platform::page_bytes()); }
 
 namespace {
 

@@ -65,7 +65,18 @@ public:
     [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
 
 private:
-    struct record;
+    friend struct heap_layout; // for debuggers: debug_layout.hpp
+    struct record {
+        record* next;
+        record* previous;
+        const fenced_blocks* owner;
+        std::uintptr_t range; ///< its first page is a guard; the block follows
+        std::size_t range_bytes;
+        std::size_t bytes;      ///< requested
+        std::size_t committed;  ///< bytes of usable pages; while it rests, of pages with memory
+        std::uint64_t freed_at; ///< number of calls of expire() before
+        [[nodiscard]] void* block() const noexcept;
+    };
     [[nodiscard]] record* find(const void* block) const noexcept;
     [[nodiscard]] record* take_record() noexcept;
     void forget(record& gone) noexcept;

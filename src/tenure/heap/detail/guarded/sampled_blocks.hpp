@@ -77,6 +77,7 @@ public:
     [[nodiscard]] bool report_fault(const platform::fault& what) const noexcept;
 
 private:
+    friend struct heap_layout; // for debuggers: debug_layout.hpp
     static constexpr std::size_t page = 4096;
     static constexpr std::size_t page_count = max_segment_bytes / page;
 

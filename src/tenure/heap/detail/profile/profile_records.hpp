@@ -82,6 +82,7 @@ public:
     [[nodiscard]] std::uint64_t lost_count() const noexcept { return lost_; }
 
 private:
+    friend struct heap_layout; // for debuggers: debug_layout.hpp
     struct site_record {
         profile_format::site shown;
         std::uint64_t hash;

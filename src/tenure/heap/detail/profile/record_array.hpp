@@ -52,6 +52,7 @@ public:
     void clear() noexcept { count_ = 0; }
 
 private:
+    friend struct heap_layout; // for debuggers: debug_layout.hpp
     T* data_ = nullptr;
     std::size_t count_ = 0;
     std::size_t room_ = 0;

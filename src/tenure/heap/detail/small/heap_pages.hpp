@@ -84,6 +84,7 @@ public:
     [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
 
 private:
+    friend struct heap_layout; // for debuggers: debug_layout.hpp
     [[nodiscard]] heap_segment* add_segment() noexcept;
     [[nodiscard]] heap_segment* extend_a_segment() noexcept;
     void add_slices(heap_segment& segment, std::size_t begin, std::size_t end) const noexcept;

@@ -99,6 +99,7 @@ public:
     [[nodiscard]] bool is_free(platform::lock_patience& patience) const noexcept;
 
 private:
+    friend struct heap_layout; // for debuggers: debug_layout.hpp
     template<class Is>
     [[nodiscard]] bool is_any_lock(Is&& is) const noexcept;
     [[nodiscard]] std::size_t segment_bytes() const noexcept { return pages_.memory().segment_bytes(); }

@@ -1,0 +1,293 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: Tenure contributors
+# SPDX-License-Identifier: MIT
+"""Tests the reader of debuggers/ without a debugger, on the memory of a waiting program and on damaged copies of it.
+
+usage: reader_test.py DEBUGGED_PROGRAM
+"""
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "debuggers"))
+import tenure_commands  # noqa: E402
+import tenure_pools  # noqa: E402
+from expected import Expected  # noqa: E402
+from tenure_heap import IN_USE, heaps_of, place_in, sample_of  # noqa: E402
+from tenure_layout import HEAP_MAGIC, HeapError, Layout, Memory, search  # noqa: E402
+
+PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
+
+
+class Process:
+    """A waiting debugged_program, and its memory with changes that only the reader sees."""
+
+    def __init__(self, program, **environment):
+        self.folder = tempfile.TemporaryDirectory()
+        path = os.path.join(self.folder.name, "expected")
+        self.child = subprocess.Popen([program, path, "wait"], stdin=subprocess.PIPE, cwd=self.folder.name,
+                                      env={**os.environ, "TENURE_LEAK_CHECK": "0", **environment})
+        end = time.monotonic() + 60
+        while not (os.path.exists(path) and Expected(path).is_done):
+            if self.child.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"{program} did not get ready: status {self.child.returncode}")
+            time.sleep(0.02)
+        self.expected = Expected(path)
+        try:
+            self.file = open(f"/proc/{self.child.pid}/mem", "rb", buffering=0)
+        except PermissionError:
+            self.child.communicate()
+            print("left out: the memory of another process cannot be read here")
+            sys.exit(77)
+        self.changes = {}
+
+    def end(self):
+        self.file.close()
+        self.child.communicate()
+        self.folder.cleanup()
+
+    def plain(self, address, count):
+        return os.pread(self.file.fileno(), count, address)
+
+    def read(self, address, count):
+        found = bytearray(self.plain(address, count))
+        for at, value in self.changes.items():
+            if address <= at < address + len(found):
+                found[at - address] = value
+        return bytes(found)
+
+    def change(self, address, value, count):
+        for each, byte in enumerate(value.to_bytes(count, "little")):
+            self.changes[address + each] = byte
+
+    # As a target of tenure_commands.
+    def symbols(self, name):
+        return [self.expected.layouts["pool" if "pool" in name else "heap"]]
+
+    def data_ranges(self):
+        return []
+
+    def place_name(self, address):
+        return ""
+
+    def value(self, expression):
+        raise ValueError("there are no variables")
+
+
+class ReaderTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.process = Process(PROGRAM)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.process.end()
+
+    def setUp(self):
+        self.process.changes = {}
+        self.expected = self.process.expected
+
+    def layout(self):
+        return Layout(Memory(self.process.read), self.expected.layouts["heap"])
+
+    def heap(self, name="watched"):
+        return next(each for each in heaps_of(self.layout()) if each.name == name)
+
+    def run_command(self, *words):
+        return tenure_commands.run(self.process, list(words))
+
+    def refused(self, *words):
+        with self.assertRaises(HeapError) as caught:
+            self.run_command(*words)
+        return str(caught.exception)
+
+    def test_the_heaps_are_found_by_name(self):
+        self.assertEqual([each.name for each in heaps_of(self.layout())], ["process", "watched"])
+
+    def test_blocks_have_the_state_and_the_size_that_the_program_knows(self):
+        for block in self.expected.blocks:
+            place = place_in(self.heap(block.heap), block.address)
+            self.assertEqual(place.state, block.state, block)
+            self.assertEqual(place.begin if block.bytes else block.address, block.address)
+            if block.bytes and self.layout().checks == 0:
+                self.assertEqual(place.end - place.begin, block.bytes, block)
+            self.assertGreaterEqual(place.end - place.begin, block.bytes)  # checked builds add guard bytes
+
+    def test_an_address_inside_a_block_leads_to_its_begin(self):
+        for block in self.expected.blocks:
+            if block.bytes > 1:
+                self.assertEqual(place_in(self.heap(block.heap), block.address + block.bytes - 1).begin, block.address)
+
+    def test_the_figures_of_a_heap_are_those_of_the_library(self):
+        figures = tenure_commands.Figures(self.heap())
+        self.assertEqual({size: (row[1], row[2]) for size, row in figures.sizes.items() if row[1]}, self.expected.sizes)
+        count, reserved = self.expected.totals["watched"]
+        self.assertEqual(figures.in_use_count, count)
+        self.assertEqual(self.heap().reserved_bytes, reserved)
+        parts = figures.in_use + figures.cached + figures.free + figures.records + figures.rest
+        huge_heads = 32 * 1024 * 1024  # in front of the one huge block, at most
+        self.assertLessEqual(parts, reserved)
+        self.assertGreater(parts, reserved - huge_heads)
+
+    def test_pools_have_what_the_program_knows(self):
+        for pool in self.expected.pools:
+            text = self.run_command("pool", pool.kind, hex(pool.address))
+            self.assertIn(f"{pool.in_use} block{'s' * (pool.in_use != 1)} of {pool.block_bytes} bytes in use", text)
+
+    def test_neighbours_are_those_of_the_page(self):
+        block = next(each for each in self.expected.blocks if 700 <= each.bytes <= 768)
+        place = place_in(self.heap(), block.address)
+        self.assertNotEqual(place.neighbours, [])
+        for word, begin, state in place.neighbours:
+            size = place.end - place.begin
+            self.assertEqual(begin, block.address + (size if word == "behind" else -size))
+            self.assertEqual(state, place_in(self.heap(), begin).state)
+
+    def test_the_parts_of_a_page_are_told_apart(self):
+        block = next(each for each in self.expected.blocks if 700 <= each.bytes <= 768)
+        segment = next(each for each in self.heap().small_segments() if each.page_of(block.address))
+        page = segment.page_of(block.address)
+        self.assertEqual(place_in(self.heap(), segment.address + 100).what, "the heap's records")
+        self.assertEqual(place_in(self.heap(), page.begin + page.capacity * page.block_bytes + 8).what, "between the blocks of a page")
+        self.assertEqual(place_in(self.heap(), segment.address + segment.mapped_bytes - 1).what, "free pages")
+
+    def test_a_foreign_address_is_not_the_heaps(self):
+        for address in (0, 8, 1 << 46, self.expected.layouts["heap"]):
+            self.assertIn("not in the memory of a Tenure heap", self.run_command("block", hex(address)))
+
+    def test_the_magic_is_found_without_a_symbol(self):
+        at = self.expected.layouts["heap"]
+        found = list(search(Memory(self.process.read), at - at % 4096, at + 8192))
+        self.assertEqual(found, [at])
+
+    def test_wrong_words_are_refused_with_the_usage(self):
+        self.assertIn("usage", self.refused())
+        self.assertIn("usage", self.refused("heaps"))
+        self.assertIn("usage", self.refused("heap", "all"))
+        self.assertIn("not an address", self.refused("block", "here"))
+        self.assertIn("cannot be evaluated", self.refused("pool", "monsters"))
+
+    def test_a_pool_of_the_wrong_kind_is_refused(self):
+        at = hex(self.expected.layouts["heap"])
+        for kind in ("pool", "shared", "handles"):
+            self.refused("pool", kind, at)
+
+    # Damaged data.
+
+    def test_a_foreign_object_is_refused(self):
+        self.process.change(self.expected.layouts["heap"], 0, 8)
+        self.assertIn("no layout of Tenure", self.refused("heap"))
+
+    def test_another_version_is_refused(self):
+        self.process.change(self.expected.layouts["heap"] + 8, 2, 4)
+        self.assertIn("has version 2, and this script reads version 1", self.refused("heap"))
+
+    def test_an_object_that_is_not_relocated_is_refused(self):
+        self.process.change(self.expected.layouts["heap"] + 16, 0x1234, 8)
+        self.assertIn("not loaded yet", self.refused("heap"))
+
+    def test_tables_outside_of_the_object_are_refused(self):
+        for field in range(28, 64, 4):
+            self.process.changes = {}
+            self.process.change(self.expected.layouts["heap"] + field, 0x7FFF_FFFF, 4)
+            self.assertIn("damaged", self.refused("heap"), field)
+
+    def test_a_missing_name_is_said(self):
+        layout = self.layout()
+        at = self.process.plain(layout.address, 1 << 13).index(b"page.capacity\0")
+        self.process.change(layout.address + at, ord("x"), 1)
+        self.assertIn("does not say page.capacity", self.refused("heap"))
+
+    def test_a_list_that_leads_back_is_refused(self):
+        segment = next(self.heap().small_segments()).address
+        self.process.change(segment + self.layout()["segment.next"], segment, 8)
+        self.assertIn(f"leads back to {segment:#x}", self.refused("heap"))
+
+    def test_a_list_that_leads_nowhere_is_refused(self):
+        segment = next(self.heap().small_segments()).address
+        self.process.change(segment + self.layout()["segment.next"], 0x1000, 8)
+        self.assertIn("cannot be read", self.refused("heap"))
+
+    def test_a_cache_with_too_many_blocks_is_refused(self):
+        cache = next(self.heap().caches())
+        self.process.change(cache + self.layout()["block_cache.count"], 1 << 30, 4)
+        self.assertIn("thread cache", self.refused("heap"))
+
+    def test_changed_bytes_never_lead_to_another_error_or_an_endless_walk(self):
+        chance = random.Random(7)
+        layout, heap = self.layout(), self.heap()
+        places = [(layout.address, 7000), (heap.home, 4000)]
+        places += [(next(heap.caches()), 4000)]
+        for segment in heap.small_segments():
+            places += [(segment.address, 6000), (segment.address + layout["segment.pages"], 4096)]
+        for address, _ in heap.large_segments():
+            places.append((address + layout["large_segment.next"], 4096))
+            places.append((address + layout["large_segment.runs"] + 24 * layout["large_head_units.25"], 2000))
+        in_use = [each.address for each in self.expected.blocks if each.state == IN_USE]
+        refused = 0
+        for _ in range(300):
+            self.process.changes = {}
+            begin, count = chance.choice(places)
+            for _ in range(chance.choice((1, 1, 4, 40))):
+                self.process.changes[begin + chance.randrange(count)] = chance.randrange(256)
+            for words in (("heap",), ("block", hex(chance.choice(in_use))),
+                          ("pool", "pool", hex(chance.choice(self.expected.pools).address))):
+                try:
+                    self.run_command(*words)
+                except HeapError:
+                    refused += 1
+        self.assertGreater(refused, 20)
+
+
+class ProfileTest(unittest.TestCase):
+    def test_a_block_of_the_profile_has_its_stack(self):
+        process = Process(PROGRAM, TENURE_PROFILE="1", TENURE_PROFILE_SAMPLE="1")
+        try:
+            block = next(each for each in process.expected.blocks if each.heap == "process")
+            layout = Layout(Memory(process.read), process.expected.layouts["heap"])
+            sample = sample_of(layout, block.address)
+            self.assertEqual((sample.address, sample.asked_bytes, sample.thread), (block.address, 1000, process.child.pid))
+            self.assertGreater(len(sample.frames), 1)
+            text = tenure_commands.run(process, ["block", hex(block.address)])
+            self.assertIn("with 1,000 bytes (heap profile):", text)
+            self.assertIn(f"#0  {sample.frames[0]:#x}", text)
+            inside = next(each for each in process.expected.blocks if each.heap == "watched")
+            self.assertIsNone(sample_of(layout, inside.address))
+            process.change(layout.root("profile") + layout["profile.live"] + layout["array.count"], 1 << 40, 8)
+            with self.assertRaisesRegex(HeapError, "heap profile are damaged"):
+                tenure_commands.run(process, ["block", hex(block.address)])
+        finally:
+            process.end()
+
+
+class MemoryTest(unittest.TestCase):
+    def test_a_short_read_is_an_error(self):
+        with self.assertRaises(HeapError):
+            Memory(lambda address, count: b"x").read(0x1000, 2)
+
+    def test_an_impossible_read_is_not_tried(self):
+        def fail(address, count):
+            raise AssertionError("it was tried")
+        for address, count in ((-1, 1), (1 << 60, 1), (0x1000, 1 << 40)):
+            with self.assertRaisesRegex(HeapError, "damaged"):
+                Memory(fail).read(address, count)
+
+    def test_a_layout_of_zeros_is_refused(self):
+        with self.assertRaisesRegex(HeapError, "no layout"):
+            Layout(Memory(lambda address, count: bytes(count)), 0x1000, HEAP_MAGIC)
+
+    def test_kinds_of_pools_come_from_the_types_name(self):
+        for name, kind in (("tenure::v0_1_checks0::pool<int>", "pool"), ("tenure::shared_pool<a::pool<b>>", "shared pool"),
+                           ("tenure::handle_pool<x>", "handle pool"), ("std::vector<tenure::pool<int>>", None)):
+            self.assertEqual(tenure_pools.kind_of_type(name), kind)
+
+
+if __name__ == "__main__":
+    unittest.main()
