@@ -5,12 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -112,6 +114,37 @@ TEST_F(pins_command, shows_the_memory_at_the_peak) {
     EXPECT_LT(peak["held"]["bytes"].get<double>(), 10e6);
 }
 
+TEST_F(pins_command, several_files_show_the_memory_over_time) {
+    // A file each 20 ms at most, and at the end; on a slow machine few, so the last two are enough.
+    const auto found = examined("--every 20ms --out here --json all.json");
+    ASSERT_EQ(found.code, 4) << found.err;
+    std::vector<std::string> files;
+    for (const auto& each : fs::directory_iterator(folder_ / "here"))
+        if (each.path().extension() == ".heapprofile") files.push_back(each.path().string());
+    std::sort(files.begin(), files.end());
+    ASSERT_GT(files.size(), 1u);
+    expect_words(found.err, {"over time, " + std::to_string(files.size()) + " files", "at the end"});
+    const nlohmann::json read = nlohmann::json::parse(text_of_file(folder_ / "all.json"));
+    ASSERT_EQ(read["over_time"].size(), files.size());
+    EXPECT_EQ(read["over_time"].back()["parts"], read["parts"]);
+    EXPECT_LT(read["over_time"][0]["saved_ms"], read["over_time"].back()["saved_ms"]);
+    const std::string page = text_of_file(folder_ / "here/pins.html");
+    expect_words(page, {"Over time", "class=\"a0\"", "<details class=\"moment\"><summary>map after "});
+    const auto folder = run_command("pins here", folder_.string());
+    EXPECT_EQ(folder.code, 0) << folder.err;
+    expect_words(folder.out, {"over time, " + std::to_string(files.size()) + " files", "open_session"});
+    const auto two = run_command("pins '" + files.back() + "' '" + files.front() + "'", folder_.string());
+    EXPECT_EQ(two.code, 0) << two.err;
+    expect_words(two.out, {"over time, 2 files"});
+    ASSERT_EQ(examined("--out other").code, 4);
+    for (const auto& each : fs::directory_iterator(folder_ / "other")) {
+        if (each.path().extension() != ".heapprofile") continue;
+        const auto mixed = run_command("pins '" + files.back() + "' '" + each.path().string() + "'");
+        EXPECT_EQ(mixed.code, 2);
+        expect_words(mixed.err, {"name files of one process"});
+    }
+}
+
 TEST_F(pins_command, shows_a_saved_file_and_refuses_others) {
     const auto refused = [&](const std::string& words, int code, std::initializer_list<std::string> said) {
         const auto found = run_command("pins " + words, folder_.string());
@@ -127,7 +160,11 @@ TEST_F(pins_command, shows_a_saved_file_and_refuses_others) {
     refused("--attach 1 -- true", 2, {"--attach"});
     refused("--for 5s -- true", 2, {"--attach PID"});
     refused("no.heapprofile", 2, {"no.heapprofile"});
-    refused("a.heapprofile b.heapprofile", 2, {"one file at a time"});
+    refused("a.heapprofile b.heapprofile", 2, {"b.heapprofile"});
+    refused("a.heapprofile .", 2, {"one folder"});
+    refused(". a.heapprofile", 2, {"one folder"});
+    fs::create_directory(folder_ / "empty");
+    refused("empty", 2, {"empty contains no heap profile"});
     refused("--html no-folder/x -- true", 3, {"no-folder"});
     ASSERT_EQ(examined("--out with").code, 4);
     ASSERT_EQ(run_command("profile --out without -- " + program_path(), folder_.string()).code, 4);

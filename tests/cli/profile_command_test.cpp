@@ -232,6 +232,29 @@ TEST_F(profile_command, attaches_to_a_process_that_runs_under_the_drop_in) {
     EXPECT_EQ(again.code, 0) << "a second time: " << again.err;
 }
 
+// `tenure pins` asks for pages by a bit of its own; `tenure profile` does not.
+TEST_F(profile_command, files_of_an_attached_process_have_pages_if_pins_asks_for_them) {
+    const std::string library = (fs::path(command_path()).parent_path() / "libtenure_malloc.so").string();
+    const running_program program(folder_, library);
+    program.await();
+    const auto plain = run_command("profile --attach " + program.number() + " --for 100ms");
+    if (plain.err.find("cannot be asked") != std::string::npos) GTEST_SKIP() << plain.err;
+    ASSERT_EQ(plain.code, 0) << plain.err;
+    const auto newest = [&] {
+        std::string last;
+        for (const auto& each : fs::directory_iterator(folder_)) last = std::max(last, each.path().string());
+        return "'" + last + "'";
+    };
+    const auto without = run_command("pins " + newest());
+    EXPECT_EQ(without.code, 2);
+    expect_words(without.err, {"says nothing about pages"});
+    const auto pins = run_command("pins --attach " + program.number() + " --for 200ms");
+    EXPECT_EQ(pins.code, 0) << pins.err;
+    expect_words(pins.out,
+                 {"memory of profiled_program [" + program.number() + "]", "blocks in use", "keep_allocating"});
+    EXPECT_EQ(run_command("pins " + newest()).code, 0) << "the file has them";
+}
+
 TEST_F(profile_command, says_why_it_cannot_attach) {
     const running_program program(folder_, "");
     program.await();
@@ -248,7 +271,13 @@ TEST_F(profile_command, says_why_it_cannot_attach) {
 
 TEST_F(profile_command, ends_as_the_program_does) {
     EXPECT_EQ(profiled("--out a", "sh -c 'exit 7'").code, 7);
-    EXPECT_EQ(profiled("--out b", "sh -c 'kill -TERM $$'").code, 143);
+    const auto ended = profiled("--out b", "sh -c 'kill -TERM $$'");
+    EXPECT_EQ(ended.code, 143);
+    expect_words(ended.err, {"heap profile of sh [", ".exit.heapprofile"});
+    // The program sends the signal to `tenure` itself, which hands it on.
+    const auto handed_on = profiled("--out d", "sh -c 'kill -TERM $PPID; while :; do :; done'");
+    EXPECT_EQ(handed_on.code, 143);
+    expect_words(handed_on.err, {"heap profile of sh [", ".exit.heapprofile"});
     const auto killed = profiled("--out c", "sh -c 'kill -KILL $$'");
     EXPECT_EQ(killed.code, 137);
     expect_words(killed.err, {"saved no profile", "--every"});

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <system_error>
 #include <thread>
 
@@ -155,6 +156,7 @@ recorded_profiles record_program(const std::vector<std::string>& words, const pr
     for (const std::string& each : profiles_in(request.folder)) {
         if (process_of(each) == std::to_string(ended.process)) {
             (each.ends_with(peak_suffix) ? peak : recorded.shown) = each; // "exit" comes after the numbers
+            if (!each.ends_with(peak_suffix)) recorded.series.push_back(each);
         } else {
             recorded.others.push_back(each);
         }
@@ -214,6 +216,22 @@ recorded_profiles record_process(int process_id, std::chrono::milliseconds durin
     recorded.shown = fresh.back();
     recorded.code = exit_code::ok;
     return recorded;
+}
+
+recorded_profiles profiles_in_folder(const std::string& folder) {
+    std::map<std::string, std::vector<std::string>> by_process;
+    for (const std::string& each : profiles_in(folder)) by_process[process_of(each)].push_back(each);
+    recorded_profiles found;
+    const auto most = std::max_element(by_process.begin(), by_process.end(),
+                                       [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    for (auto each = by_process.begin(); each != by_process.end(); ++each) {
+        for (const std::string& file : each->second) {
+            if (each != most) found.others.push_back(file);
+            if (each == most && !file.ends_with(peak_suffix)) found.series.push_back(file);
+        }
+    }
+    if (most != by_process.end()) found.shown = found.series.empty() ? most->second.front() : found.series.back();
+    return found;
 }
 
 void name_others(const std::vector<std::string>& files, std::string_view command, const std::string& folder) {
