@@ -553,6 +553,9 @@ typedef struct tn_stats {
     uint64_t temp_job_live_bytes;
     uint64_t temp_job_chunk_bytes;
     uint64_t temp_job_leaked_count;
+    uint64_t resident_bytes; /**< of the process heap's memory, what is in memory */
+    uint64_t cached_bytes;   /**< free blocks in thread caches of the process heap */
+    uint64_t sample_count;   /**< blocks in use that the heap profile has recorded; 0 before its start */
 } tn_stats;
 TN_API void tn_get_stats(tn_stats* stats);
 

@@ -127,6 +127,8 @@ status heap_profile::stop() noexcept {
 
 bool heap_profile::is_running() noexcept { return detail::is_profiling.load(std::memory_order_relaxed); }
 
+std::size_t heap_profile::sample_count() noexcept { return records_of_profile.live_count(); }
+
 status heap_profile::save(std::string_view path, profile_contents what) noexcept {
     return save_as(path, format::occasion::asked, what);
 }

@@ -24,6 +24,7 @@
 /// Threads        any.
 /// Example        examples/heap_profile.cpp
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -52,6 +53,8 @@ public:
     /// Returns   not_started if none is being recorded.
     TENURE_API static status stop() noexcept;
     [[nodiscard]] TENURE_API static bool is_running() noexcept;
+    /// The blocks in use that it has recorded: zero before the first start. Cost  a load.
+    [[nodiscard]] TENURE_API static std::size_t sample_count() noexcept;
 
     /// Writes the profile to a file that `tenure profile` reads: it appears under its name when it is complete.
     /// Allocates nothing. Recorded calls of other threads wait meanwhile; with pages, those for large blocks, too.
