@@ -73,6 +73,27 @@ TEST_F(pins_command, names_who_keeps_memory_from_going_back) {
                  {"<svg", "class=\"t0\"", "open_session", "Content-Security-Policy"});
 }
 
+TEST_F(pins_command, without_options_one_file_is_saved_at_the_end) {
+    const nlohmann::json read = json_of("");
+    EXPECT_EQ(read["mean_bytes"], 16 * 1024);
+    EXPECT_EQ(read["is_exact"], false);
+    EXPECT_EQ(read["is_calibrated"], true);
+    EXPECT_FALSE(read.contains("over_time"));
+    std::vector<std::string> folders, files;
+    for (const auto& each : fs::directory_iterator(folder_))
+        if (each.is_directory()) folders.push_back(each.path().filename().string());
+    ASSERT_EQ(folders.size(), 1u);
+    EXPECT_TRUE(folders[0].starts_with("tenure-pins-")) << folders[0];
+    for (const auto& each : fs::directory_iterator(folder_ / folders[0]))
+        if (each.path().extension() == ".heapprofile") files.push_back(each.path().string());
+    ASSERT_EQ(files.size(), 1u);
+    EXPECT_TRUE(files[0].ends_with(".exit.heapprofile")) << files[0];
+    const nlohmann::json exact = json_of("--exact --out exact");
+    EXPECT_EQ(exact["mean_bytes"], 1);
+    EXPECT_EQ(exact["is_exact"], true);
+    expect_words(run_command("pins --help").out, {"--stacks N [10]", "--frames N [6]", "--for TIME [10s]"});
+}
+
 TEST_F(pins_command, the_parts_add_up_to_the_resident_memory) {
     const nlohmann::json read = json_of("--out here");
     const double resident = read["resident_bytes"].get<double>();

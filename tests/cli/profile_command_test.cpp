@@ -18,6 +18,7 @@
 #include <initializer_list>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -77,6 +78,23 @@ double bytes_of(const nlohmann::json& read, const char* what, const std::string&
         if (has) bytes += stack[what]["bytes"].template get<double>();
     }
     return bytes;
+}
+
+TEST_F(profile_command, without_options_one_file_is_saved_at_the_end) {
+    const auto found = profiled("--json all.json");
+    ASSERT_EQ(found.code, 3) << found.err;
+    EXPECT_EQ(nlohmann::json::parse(text_of_file(folder_ / "all.json"))["mean_bytes"], 512 * 1024);
+    std::vector<std::string> folders, files;
+    for (const auto& each : fs::directory_iterator(folder_))
+        if (each.is_directory()) folders.push_back(each.path().filename().string());
+    ASSERT_EQ(folders.size(), 1u);
+    EXPECT_TRUE(folders[0].starts_with("tenure-profile-")) << folders[0];
+    for (const auto& each : fs::directory_iterator(folder_ / folders[0]))
+        if (each.path().extension() == ".heapprofile") files.push_back(each.path().string());
+    ASSERT_EQ(files.size(), 1u);
+    EXPECT_TRUE(files[0].ends_with(".exit.heapprofile")) << files[0];
+    const auto help = run_command("profile --help");
+    expect_words(help.out, {"--stacks N [10]", "--frames N [6]", "--for TIME [10s]"});
 }
 
 TEST_F(profile_command, estimates_what_the_program_allocated) {
@@ -228,8 +246,13 @@ TEST_F(profile_command, attaches_to_a_process_that_runs_under_the_drop_in) {
     if (found.err.find("cannot be asked") != std::string::npos) GTEST_SKIP() << found.err;
     EXPECT_EQ(found.code, 0) << found.err;
     expect_words(found.out, {"heap profile of profiled_program [" + program.number() + "]", "keep_allocating"});
-    const auto again = run_command("profile --attach " + program.number() + " --for 100ms");
-    EXPECT_EQ(again.code, 0) << "a second time: " << again.err;
+    const auto read = [&](const std::string& name) { return nlohmann::json::parse(text_of_file(folder_ / name)); };
+    const auto attached = [&](const std::string& name) {
+        return run_command("profile --attach " + program.number() + " --for 100ms --json " + name, folder_.string());
+    };
+    ASSERT_EQ(attached("first.json").code, 0);
+    ASSERT_EQ(attached("second.json").code, 0);
+    EXPECT_GE(read("second.json")["started_ms"], read("first.json")["saved_ms"]) << "the first one has ended";
 }
 
 // `tenure pins` asks for pages by a bit of its own; `tenure profile` does not.
