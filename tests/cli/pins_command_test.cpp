@@ -91,7 +91,7 @@ TEST_F(pins_command, without_options_one_file_is_saved_at_the_end) {
     const nlohmann::json exact = json_of("--exact --out exact");
     EXPECT_EQ(exact["mean_bytes"], 1);
     EXPECT_EQ(exact["is_exact"], true);
-    expect_words(run_command("pins --help").out, {"--stacks N [10]", "--frames N [6]", "--for TIME [10s]"});
+    expect_words(run_command("pins --help").out, {"1000000=10 ", "1000000=6 ", "--for TIME=10s "});
 }
 
 TEST_F(pins_command, the_parts_add_up_to_the_resident_memory) {

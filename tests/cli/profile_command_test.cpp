@@ -94,7 +94,7 @@ TEST_F(profile_command, without_options_one_file_is_saved_at_the_end) {
     ASSERT_EQ(files.size(), 1u);
     EXPECT_TRUE(files[0].ends_with(".exit.heapprofile")) << files[0];
     const auto help = run_command("profile --help");
-    expect_words(help.out, {"--stacks N [10]", "--frames N [6]", "--for TIME [10s]"});
+    expect_words(help.out, {"1000000=10 ", "1000000=6 ", "--for TIME=10s "});
 }
 
 TEST_F(profile_command, estimates_what_the_program_allocated) {
@@ -134,6 +134,12 @@ TEST_F(profile_command, shows_converts_and_compares_saved_files) {
     expect_words(difference.out, {"bytes live: ", "  1  +", "hold_sessions"});
     EXPECT_EQ(run_command("profile --pprof '" + (folder_ / "x.pb.gz").string() + "' " + one).code, 0);
     EXPECT_EQ(text_of_file(folder_ / "x.pb.gz").substr(0, 2), "\x1F\x8B");
+    for (const std::string form : {"html", "json", "folded", "pprof"}) {
+        fs::create_symlink("target." + form, folder_ / form);
+        EXPECT_EQ(run_command("profile --" + form + " " + form + " " + one, folder_.string()).code, 0);
+        EXPECT_TRUE(fs::is_symlink(folder_ / form)) << form;
+        EXPECT_GT(fs::file_size(folder_ / ("target." + form)), 50u) << form;
+    }
     const std::string packed =
         "'" + (folder_ / "one/profile.pb.gz").string() + "' '" + (folder_ / "two/profile.pb.gz").string() + "'";
     const auto of_pprof = run_command("profile --diff " + packed);
