@@ -157,6 +157,12 @@ TEST_F(pins_command, several_files_show_the_memory_over_time) {
     const auto two = run_command("pins '" + files.back() + "' '" + files.front() + "'", folder_.string());
     EXPECT_EQ(two.code, 0) << two.err;
     expect_words(two.out, {"over time, 2 files"});
+    // Of a folder with several processes, one is shown, and the others are named.
+    ASSERT_EQ(examined("--out several", "sh -c '" + program_path() + "; " + program_path() + "'").code, 4);
+    const auto several = run_command("pins several", folder_.string());
+    EXPECT_EQ(several.code, 0) << several.err;
+    expect_words(several.out, {"memory of pinned_program [", "open_session"});
+    expect_words(several.err, {"1 of other processes, for `tenure pins FILE`", "several/pinned_program."});
     ASSERT_EQ(examined("--out other").code, 4);
     for (const auto& each : fs::directory_iterator(folder_ / "other")) {
         if (each.path().extension() != ".heapprofile") continue;

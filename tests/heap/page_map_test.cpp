@@ -224,19 +224,20 @@ TEST_F(page_maps, all_of_a_segments_head_is_records) {
     heap mine;
     const std::size_t segment_bytes = tenure::detail::core_of(mine).memory().segment_bytes();
     const std::size_t head_bytes = heap_segment::head_slices(segment_bytes) * tenure::detail::slice_bytes;
-    // As many as make the heap use the last records of a segment. Pages of the smallest blocks have long records.
+    // As many as make the heap use the last records of a segment. Pages of the smallest blocks have long records. Some
+    // blocks lie between guard pages: few.
+    constexpr std::size_t many = 1000;
     std::vector<void*> blocks;
-    std::set<std::uintptr_t> segments;
+    std::map<std::uintptr_t, std::size_t> count_of_segment;
     std::uintptr_t first = 0;
-    while (segments.size() < 2) {
+    for (std::size_t with_many = 0; with_many < 2;) {
         const std::size_t bytes = blocks.size() % 3000 < 100 ? 1000 : 16;
         blocks.push_back(mine.allocate(bytes));
         ASSERT_NE(blocks.back(), nullptr);
         *static_cast<char*>(blocks.back()) = 1;
-        const bool is_guarded = !tenure::detail::core_of(mine).profiled(blocks.back(), bytes).is_of_class;
-        if (is_guarded) continue;
-        segments.insert(tenure::address_of(blocks.back()) / segment_bytes * segment_bytes);
-        if (first == 0) first = *segments.begin();
+        const std::uintptr_t segment = tenure::address_of(blocks.back()) / segment_bytes * segment_bytes;
+        if (++count_of_segment[segment] != many) continue;
+        if (with_many++ == 0) first = segment;
     }
     std::size_t in_last_slice = 0;
     for (const auto& [address, run] : map_of(mine)) {

@@ -219,18 +219,30 @@ recorded_profiles record_process(int process_id, std::chrono::milliseconds durin
 }
 
 recorded_profiles profiles_in_folder(const std::string& folder) {
-    std::map<std::string, std::vector<std::string>> by_process;
-    for (const std::string& each : profiles_in(folder)) by_process[process_of(each)].push_back(each);
+    struct files_of_process {
+        std::vector<std::string> files;
+        std::uintmax_t bytes = 0;
+    };
+    std::map<std::string, files_of_process> by_process;
+    for (const std::string& each : profiles_in(folder)) {
+        files_of_process& to = by_process[process_of(each)];
+        to.files.push_back(each);
+        std::error_code error;
+        const std::uintmax_t bytes = fs::file_size(each, error);
+        to.bytes += error ? 0 : bytes;
+    }
     recorded_profiles found;
-    const auto most = std::max_element(by_process.begin(), by_process.end(),
-                                       [](const auto& a, const auto& b) { return a.second.size() < b.second.size(); });
+    const auto most = std::max_element(by_process.begin(), by_process.end(), [](const auto& a, const auto& b) {
+        const std::size_t count = a.second.files.size(), other = b.second.files.size();
+        return count != other ? count < other : a.second.bytes < b.second.bytes;
+    });
     for (auto each = by_process.begin(); each != by_process.end(); ++each) {
-        for (const std::string& file : each->second) {
+        for (const std::string& file : each->second.files) {
             if (each != most) found.others.push_back(file);
             if (each == most && !file.ends_with(peak_suffix)) found.series.push_back(file);
         }
     }
-    if (most != by_process.end()) found.shown = found.series.empty() ? most->second.front() : found.series.back();
+    if (most != by_process.end()) found.shown = found.series.empty() ? most->second.files.front() : found.series.back();
     return found;
 }
 

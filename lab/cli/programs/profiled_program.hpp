@@ -67,7 +67,8 @@ struct recorded_profiles {
 [[nodiscard]] recorded_profiles record_process(int process, std::chrono::milliseconds during,
                                                attached_process::request last);
 
-/// Those that a run has left in a folder, of the process that has saved most. `shown` is empty if there are none.
+/// Those that a run has left in a folder, of the process that has saved most files, or most bytes in as many. `shown`
+/// is empty if there are none.
 [[nodiscard]] recorded_profiles profiles_in_folder(const std::string& folder);
 
 /// Names the profiles of other processes on standard error.
