@@ -19,7 +19,12 @@ namespace tenure::lab {
 ///           all.
 [[nodiscard]] std::string write_all(const result& found, const std::filesystem::path& directory);
 
-/// Writes one file through a temporary file beside it, so that a reader never sees half of it.
+/// The file that a path names in the end: a symbolic link's target, which need not exist. A circle of links is returned
+/// as one of them.
+[[nodiscard]] std::filesystem::path followed(std::filesystem::path path);
+
+/// Writes one file through a temporary file beside it, so that a reader never sees half of it. A symbolic link stays,
+/// and its target is written.
 /// Returns   empty, or a sentence about what failed and why.
 [[nodiscard]] std::string write_file(const std::filesystem::path& path, std::string_view content);
 

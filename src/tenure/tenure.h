@@ -349,10 +349,8 @@ TN_API void tn_affinity_get_stats(const tn_affinity_group* group, tn_allocator_s
 
 /* ---------------------------------------------------------------------------------------------------- offsets */
 
-/**
- * Address ranges you manage yourself (GPU buffers, files). One thread at a time; functions that take a `const
- * tn_offset_allocator*` may run in several threads at once while no other function runs.
- */
+/** Address ranges you manage yourself (GPU buffers, files). One thread at a time; functions that take a `const
+ * tn_offset_allocator*` may run in several threads at once while no other function runs. */
 typedef struct tn_offset_allocator tn_offset_allocator;
 typedef struct tn_offset_range {
     uint64_t offset;
@@ -490,16 +488,12 @@ TN_API void tn_tag_get_usage(tn_tag tag, tn_tag_usage* usage);
  * such an end does nothing. When nothing observes the process, a begin or an end costs an add and a test.
  */
 
-/**
- * Promises that the calling thread will not allocate until the end. Checked builds report its allocations from this
- * library; the hardened drop-in and `tenure watch` also report every malloc. Frees are allowed.
- */
+/** Promises that the calling thread will not allocate until the end. Checked builds report its allocations from this
+ * library; the hardened drop-in and `tenure watch` also report every malloc. Frees are allowed. */
 TN_API void tn_no_alloc_begin(void);
 TN_API void tn_no_alloc_end(void);
-/**
- * Permits the calling thread to allocate until the end, despite any promise made before or during it. Inside
- * tn_no_wait_begin() also to free and to lock.
- */
+/** Permits the calling thread to allocate until the end, despite any promise made before or during it. Inside
+ * tn_no_wait_begin() also to free and to lock. */
 TN_API void tn_allow_alloc_begin(void);
 TN_API void tn_allow_alloc_end(void);
 /** Not zero while an allocation by the calling thread would break a promise. */
@@ -553,6 +547,9 @@ typedef struct tn_stats {
     uint64_t temp_job_live_bytes;
     uint64_t temp_job_chunk_bytes;
     uint64_t temp_job_leaked_count;
+    uint64_t resident_bytes; /**< of the process heap's memory, what is in memory */
+    uint64_t cached_bytes;   /**< free blocks in thread caches of the process heap */
+    uint64_t sample_count;   /**< blocks in use that the heap profile has recorded; 0 before its start */
 } tn_stats;
 TN_API void tn_get_stats(tn_stats* stats);
 

@@ -326,6 +326,30 @@ TEST(capi_options, a_callers_smaller_structure_is_not_written_past_its_end) {
     EXPECT_NE(small.stats.live_bytes, 0xABAB'ABAB'ABAB'ABABu);
 }
 
+TEST(capi_options, statistics_say_what_is_in_memory_and_what_a_profile_has_recorded) {
+    const auto now = [] {
+        tn_stats stats{};
+        stats.size = sizeof stats;
+        tn_get_stats(&stats);
+        return stats;
+    };
+    if (now().heap_is_ours == 0) GTEST_SKIP() << "the heap's blocks are malloc's";
+    constexpr std::size_t bytes = 3'000'000;
+    const std::uint64_t before = now().sample_count;
+    EXPECT_EQ(before, 0u) << "no profile was started";
+    ASSERT_EQ(tn_profile_start(1), TN_OK);
+    void* const block = tn_malloc(bytes);
+    std::memset(block, 1, bytes);
+    const tn_stats during = now();
+    EXPECT_GE(during.resident_bytes, bytes);
+    EXPECT_LE(during.resident_bytes, during.reserved_bytes);
+    EXPECT_LE(during.cached_bytes, during.reserved_bytes);
+    EXPECT_GE(during.sample_count, 1u);
+    tn_free(block);
+    EXPECT_LT(now().sample_count, during.sample_count);
+    EXPECT_EQ(tn_profile_stop(), TN_OK);
+}
+
 TEST(capi_tags, belong_to_the_thread_until_they_are_popped) {
     const support::heard_reports heard; // checked builds report what is refused
     const std::uint32_t tag = tn_tag_named("of the C interface", 18);

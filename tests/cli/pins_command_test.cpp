@@ -5,12 +5,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -71,6 +73,27 @@ TEST_F(pins_command, names_who_keeps_memory_from_going_back) {
                  {"<svg", "class=\"t0\"", "open_session", "Content-Security-Policy"});
 }
 
+TEST_F(pins_command, without_options_one_file_is_saved_at_the_end) {
+    const nlohmann::json read = json_of("");
+    EXPECT_EQ(read["mean_bytes"], 16 * 1024);
+    EXPECT_EQ(read["is_exact"], false);
+    EXPECT_EQ(read["is_calibrated"], true);
+    EXPECT_FALSE(read.contains("over_time"));
+    std::vector<std::string> folders, files;
+    for (const auto& each : fs::directory_iterator(folder_))
+        if (each.is_directory()) folders.push_back(each.path().filename().string());
+    ASSERT_EQ(folders.size(), 1u);
+    EXPECT_TRUE(folders[0].starts_with("tenure-pins-")) << folders[0];
+    for (const auto& each : fs::directory_iterator(folder_ / folders[0]))
+        if (each.path().extension() == ".heapprofile") files.push_back(each.path().string());
+    ASSERT_EQ(files.size(), 1u);
+    EXPECT_TRUE(files[0].ends_with(".exit.heapprofile")) << files[0];
+    const nlohmann::json exact = json_of("--exact --out exact");
+    EXPECT_EQ(exact["mean_bytes"], 1);
+    EXPECT_EQ(exact["is_exact"], true);
+    expect_words(run_command("pins --help").out, {"1000000=10 ", "1000000=6 ", "--for TIME=10s "});
+}
+
 TEST_F(pins_command, the_parts_add_up_to_the_resident_memory) {
     const nlohmann::json read = json_of("--out here");
     const double resident = read["resident_bytes"].get<double>();
@@ -112,6 +135,43 @@ TEST_F(pins_command, shows_the_memory_at_the_peak) {
     EXPECT_LT(peak["held"]["bytes"].get<double>(), 10e6);
 }
 
+TEST_F(pins_command, several_files_show_the_memory_over_time) {
+    // A file each 20 ms at most, and at the end; on a slow machine few, so the last two are enough.
+    const auto found = examined("--every 20ms --out here --json all.json");
+    ASSERT_EQ(found.code, 4) << found.err;
+    std::vector<std::string> files;
+    for (const auto& each : fs::directory_iterator(folder_ / "here"))
+        if (each.path().extension() == ".heapprofile") files.push_back(each.path().string());
+    std::sort(files.begin(), files.end());
+    ASSERT_GT(files.size(), 1u);
+    expect_words(found.err, {"over time, " + std::to_string(files.size()) + " files", "at the end"});
+    const nlohmann::json read = nlohmann::json::parse(text_of_file(folder_ / "all.json"));
+    ASSERT_EQ(read["over_time"].size(), files.size());
+    EXPECT_EQ(read["over_time"].back()["parts"], read["parts"]);
+    EXPECT_LT(read["over_time"][0]["saved_ms"], read["over_time"].back()["saved_ms"]);
+    const std::string page = text_of_file(folder_ / "here/pins.html");
+    expect_words(page, {"Over time", "class=\"a0\"", "<details class=\"moment\"><summary>map after "});
+    const auto folder = run_command("pins here", folder_.string());
+    EXPECT_EQ(folder.code, 0) << folder.err;
+    expect_words(folder.out, {"over time, " + std::to_string(files.size()) + " files", "open_session"});
+    const auto two = run_command("pins '" + files.back() + "' '" + files.front() + "'", folder_.string());
+    EXPECT_EQ(two.code, 0) << two.err;
+    expect_words(two.out, {"over time, 2 files"});
+    // Of a folder with several processes, one is shown, and the others are named.
+    ASSERT_EQ(examined("--out several", "sh -c '" + program_path() + "; " + program_path() + "'").code, 4);
+    const auto several = run_command("pins several", folder_.string());
+    EXPECT_EQ(several.code, 0) << several.err;
+    expect_words(several.out, {"memory of pinned_program [", "open_session"});
+    expect_words(several.err, {"1 of other processes, for `tenure pins FILE`", "several/pinned_program."});
+    ASSERT_EQ(examined("--out other").code, 4);
+    for (const auto& each : fs::directory_iterator(folder_ / "other")) {
+        if (each.path().extension() != ".heapprofile") continue;
+        const auto mixed = run_command("pins '" + files.back() + "' '" + each.path().string() + "'");
+        EXPECT_EQ(mixed.code, 2);
+        expect_words(mixed.err, {"name files of one process"});
+    }
+}
+
 TEST_F(pins_command, shows_a_saved_file_and_refuses_others) {
     const auto refused = [&](const std::string& words, int code, std::initializer_list<std::string> said) {
         const auto found = run_command("pins " + words, folder_.string());
@@ -127,7 +187,11 @@ TEST_F(pins_command, shows_a_saved_file_and_refuses_others) {
     refused("--attach 1 -- true", 2, {"--attach"});
     refused("--for 5s -- true", 2, {"--attach PID"});
     refused("no.heapprofile", 2, {"no.heapprofile"});
-    refused("a.heapprofile b.heapprofile", 2, {"one file at a time"});
+    refused("a.heapprofile b.heapprofile", 2, {"b.heapprofile"});
+    refused("a.heapprofile .", 2, {"one folder"});
+    refused(". a.heapprofile", 2, {"one folder"});
+    fs::create_directory(folder_ / "empty");
+    refused("empty", 2, {"empty contains no heap profile"});
     refused("--html no-folder/x -- true", 3, {"no-folder"});
     ASSERT_EQ(examined("--out with").code, 4);
     ASSERT_EQ(run_command("profile --out without -- " + program_path(), folder_.string()).code, 4);

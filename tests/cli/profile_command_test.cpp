@@ -20,6 +20,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include <nlohmann/json.hpp>
 
@@ -81,6 +82,23 @@ double bytes_of(const nlohmann::json& read, const char* what, const std::string&
     return bytes;
 }
 
+TEST_F(profile_command, without_options_one_file_is_saved_at_the_end) {
+    const auto found = profiled("--json all.json");
+    ASSERT_EQ(found.code, 3) << found.err;
+    EXPECT_EQ(nlohmann::json::parse(text_of_file(folder_ / "all.json"))["mean_bytes"], 512 * 1024);
+    std::vector<std::string> folders, files;
+    for (const auto& each : fs::directory_iterator(folder_))
+        if (each.is_directory()) folders.push_back(each.path().filename().string());
+    ASSERT_EQ(folders.size(), 1u);
+    EXPECT_TRUE(folders[0].starts_with("tenure-profile-")) << folders[0];
+    for (const auto& each : fs::directory_iterator(folder_ / folders[0]))
+        if (each.path().extension() == ".heapprofile") files.push_back(each.path().string());
+    ASSERT_EQ(files.size(), 1u);
+    EXPECT_TRUE(files[0].ends_with(".exit.heapprofile")) << files[0];
+    const auto help = run_command("profile --help");
+    expect_words(help.out, {"1000000=10 ", "1000000=6 ", "--for TIME=10s "});
+}
+
 TEST_F(profile_command, estimates_what_the_program_allocated) {
     const auto found = profiled("--out here --sample 4K --json all.json");
     ASSERT_EQ(found.code, 3) << found.err;
@@ -118,6 +136,12 @@ TEST_F(profile_command, shows_converts_and_compares_saved_files) {
     expect_words(difference.out, {"bytes live: ", "  1  +", "hold_sessions"});
     EXPECT_EQ(run_command("profile --pprof '" + (folder_ / "x.pb.gz").string() + "' " + one).code, 0);
     EXPECT_EQ(text_of_file(folder_ / "x.pb.gz").substr(0, 2), "\x1F\x8B");
+    for (const std::string form : {"html", "json", "folded", "pprof"}) {
+        fs::create_symlink("target." + form, folder_ / form);
+        EXPECT_EQ(run_command("profile --" + form + " " + form + " " + one, folder_.string()).code, 0);
+        EXPECT_TRUE(fs::is_symlink(folder_ / form)) << form;
+        EXPECT_GT(fs::file_size(folder_ / ("target." + form)), 50u) << form;
+    }
     const std::string packed =
         "'" + (folder_ / "one/profile.pb.gz").string() + "' '" + (folder_ / "two/profile.pb.gz").string() + "'";
     const auto of_pprof = run_command("profile --diff " + packed);
@@ -268,8 +292,35 @@ TEST_F(profile_command, attaches_to_a_process_that_runs_under_the_drop_in) {
     if (found.err.find("cannot be asked") != std::string::npos) GTEST_SKIP() << found.err;
     EXPECT_EQ(found.code, 0) << found.err;
     expect_words(found.out, {"heap profile of profiled_program [" + program.number() + "]", "keep_allocating"});
-    const auto again = run_command("profile --attach " + program.number() + " --for 100ms");
-    EXPECT_EQ(again.code, 0) << "a second time: " << again.err;
+    const auto read = [&](const std::string& name) { return nlohmann::json::parse(text_of_file(folder_ / name)); };
+    const auto attached = [&](const std::string& name) {
+        return run_command("profile --attach " + program.number() + " --for 100ms --json " + name, folder_.string());
+    };
+    ASSERT_EQ(attached("first.json").code, 0);
+    ASSERT_EQ(attached("second.json").code, 0);
+    EXPECT_GE(read("second.json")["started_ms"], read("first.json")["saved_ms"]) << "the first one has ended";
+}
+
+// `tenure pins` asks for pages by a bit of its own; `tenure profile` does not.
+TEST_F(profile_command, files_of_an_attached_process_have_pages_if_pins_asks_for_them) {
+    const std::string library = (fs::path(command_path()).parent_path() / "libtenure_malloc.so").string();
+    const running_program program(folder_, library);
+    program.await();
+    const auto plain = run_command("profile --attach " + program.number() + " --for 100ms");
+    if (plain.err.find("cannot be asked") != std::string::npos) GTEST_SKIP() << plain.err;
+    ASSERT_EQ(plain.code, 0) << plain.err;
+    const auto newest = [&] {
+        std::string last;
+        for (const auto& each : fs::directory_iterator(folder_)) last = std::max(last, each.path().string());
+        return "'" + last + "'";
+    };
+    const auto without = run_command("pins " + newest());
+    EXPECT_EQ(without.code, 2);
+    expect_words(without.err, {"says nothing about pages"});
+    const auto pins = run_command("pins --attach " + program.number() + " --for 200ms");
+    EXPECT_EQ(pins.code, 0) << pins.err;
+    expect_words(pins.out, {"memory of profiled_program [" + program.number() + "]", "blocks in use", "call stack"});
+    EXPECT_EQ(run_command("pins " + newest()).code, 0) << "the file has them";
 }
 
 TEST_F(profile_command, says_why_it_cannot_attach) {
@@ -288,7 +339,13 @@ TEST_F(profile_command, says_why_it_cannot_attach) {
 
 TEST_F(profile_command, ends_as_the_program_does) {
     EXPECT_EQ(profiled("--out a", "sh -c 'exit 7'").code, 7);
-    EXPECT_EQ(profiled("--out b", "sh -c 'kill -TERM $$'").code, 143);
+    EXPECT_EQ(profiled("--out b", "sh -c 'kill -TERM $$'").code, 143) << "this shell wants the system's default";
+    // The second one sends the signal to `tenure` itself, which hands it on.
+    for (const std::string word : {"ended", "parent"}) {
+        const auto ended = profiled("--sample 16K --out " + word, program_path() + " " + word);
+        EXPECT_EQ(ended.code, 143) << word;
+        expect_words(ended.err, {"heap profile of profiled_program [", "hold_sessions", ".exit.heapprofile"});
+    }
     const auto killed = profiled("--out c", "sh -c 'kill -KILL $$'");
     EXPECT_EQ(killed.code, 137);
     expect_words(killed.err, {"saved no profile", "--every"});

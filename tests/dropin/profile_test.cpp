@@ -11,7 +11,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -158,6 +160,29 @@ TEST_F(dropin_profiles, is_saved_at_intervals_and_survives_a_kill) {
     EXPECT_EQ(most, 4u);
 }
 
+// By the background thread. The program waits for its file with calls that allocate nothing; if none comes, it is
+// killed by the alarm.
+TEST_F(dropin_profiles, is_saved_at_intervals_while_nothing_is_allocated) {
+    ::setenv("TENURE_PROFILE", "1", 1);
+    ::setenv("TENURE_PROFILE_EVERY_MS", "300", 1);
+    const std::string name = std::string(std::getenv("TENURE_PROFILE_DIR")) + "/dropin_test.";
+    EXPECT_EXIT(
+        {
+            ::alarm(60);
+            leak_some(4);
+            char path[4096];
+            std::snprintf(path, sizeof path, "%s%d.0001.heapprofile", name.c_str(), static_cast<int>(::getpid()));
+            while (::access(path, F_OK) != 0) ::usleep(10'000);
+            ::usleep(1'500'000); // longer than intervals and looks: nothing has changed
+            ::kill(::getpid(), SIGKILL);
+        },
+        testing::KilledBySignal(SIGKILL), "");
+    const auto found = files("", true);
+    ASSERT_EQ(found.size(), 1u) << "one that says the same would be of no use";
+    EXPECT_EQ(live_of(found[0], telling_bytes), 4u);
+    EXPECT_EQ(found[0].header.written_at, format::occasion::interval);
+}
+
 // Also when the program is killed later.
 TEST_F(dropin_profiles, is_saved_at_the_peak) {
     ::setenv("TENURE_PROFILE", "1", 1);
@@ -180,6 +205,70 @@ TEST_F(dropin_profiles, is_saved_at_the_peak) {
     EXPECT_EQ(files(".peak.", true).size(), 1u);
     EXPECT_EQ(found[0].header.written_at, format::occasion::peak);
     EXPECT_GT(live_of(found[0], telling_bytes), 100u);
+}
+
+TEST_F(dropin_profiles, is_saved_before_sigterm_ends_the_program) {
+    ::setenv("TENURE_PROFILE", "1", 1);
+    EXPECT_EXIT(
+        {
+            leak_some(6);
+            ::raise(SIGTERM);
+            std::exit(0);
+        },
+        testing::KilledBySignal(SIGTERM), "");
+    const auto found = files(".exit.");
+    ASSERT_EQ(found.size(), 1u);
+    EXPECT_EQ(live_of(found[0], telling_bytes), 6u);
+    EXPECT_EQ(found[0].header.written_at, format::occasion::exit);
+}
+
+TEST_F(dropin_profiles, sigterm_in_the_middle_of_an_allocation_ends_the_program_all_the_same) {
+    ::setenv("TENURE_PROFILE", "1", 1);
+    EXPECT_EXIT(
+        {
+            ::alarm(60); // when it hangs
+            sigset_t set;
+            ::sigemptyset(&set);
+            ::sigaddset(&set, SIGTERM);
+            std::thread other([&set] {
+                ::pthread_sigmask(SIG_BLOCK, &set, nullptr);
+                std::this_thread::sleep_for(std::chrono::milliseconds(20));
+                ::kill(::getpid(), SIGTERM);
+            });
+            while (true) std::free(hidden(std::malloc(100'000))); // nearly always under a lock
+        },
+        testing::KilledBySignal(SIGTERM), "");
+    EXPECT_EQ(files(".exit.").size(), 1u);
+}
+
+std::atomic<int> signals_seen{0};
+
+// What the program itself wants of the signal counts, and without a profile nothing changes.
+TEST_F(dropin_profiles, sigterm_is_the_programs_own_where_it_handles_or_ignores_it) {
+    const auto disposition = [] {
+        struct sigaction now {};
+        ::sigaction(SIGTERM, nullptr, &now);
+        return now.sa_handler;
+    };
+    EXPECT_EXIT(std::exit(disposition() == SIG_DFL ? 5 : 6), testing::ExitedWithCode(5), "") << "no profile";
+    ::setenv("TENURE_PROFILE", "1", 1);
+    EXPECT_EXIT(
+        {
+            ::signal(SIGTERM, [](int) { ++signals_seen; });
+            ::raise(SIGTERM);
+            leak_some(1);
+            std::exit(signals_seen);
+        },
+        testing::ExitedWithCode(1), "");
+    EXPECT_EQ(files(".exit.").size(), 1u) << "of its usual end";
+    ::signal(SIGTERM, SIG_IGN); // inherited
+    EXPECT_EXIT(
+        {
+            ::raise(SIGTERM);
+            std::exit(disposition() == SIG_IGN ? 5 : 6);
+        },
+        testing::ExitedWithCode(5), "");
+    ::signal(SIGTERM, SIG_DFL);
 }
 
 TEST_F(dropin_profiles, the_child_of_a_fork_saves_its_own) {

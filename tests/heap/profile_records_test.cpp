@@ -57,6 +57,24 @@ std::array<void*, 3> stack_of(std::size_t which) {
     return {pointer_at(0x1000 + which), pointer_at(0x2000 + which % 7), pointer_at(0x3000)};
 }
 
+TEST(profile_records, changes_are_counted_and_nothing_else_is) {
+    static profile_records records;
+    const std::array<void*, 3> stack = stack_of(1);
+    void* const block = pointer_at(0x10'0000);
+    const sample_facts facts{block, 10, 16, 1.0, 1000, 1, 0};
+    EXPECT_EQ(records.change_count(), 0u);
+    EXPECT_FALSE(records.end(block));
+    EXPECT_EQ(records.change_count(), 0u);
+    ASSERT_TRUE(records.begin(facts, stack));
+    EXPECT_EQ(records.change_count(), 1u);
+    ASSERT_TRUE(records.begin(facts, stack)); // ends it first
+    EXPECT_EQ(records.change_count(), 3u);
+    EXPECT_TRUE(records.end(block));
+    EXPECT_EQ(records.change_count(), 4u);
+    records.clear();
+    EXPECT_EQ(records.change_count(), 4u) << "it never falls";
+}
+
 TEST(profile_records, sums_equal_those_of_the_samples) {
     static profile_records records;
     struct block {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "observe/pins/report/pins_html.hpp"
 #include "observe/pins/report/pins_json.hpp"
@@ -29,7 +30,7 @@ struct file {
     std::vector<format::live_sample> live;
     std::vector<format::page_run> pages;
     std::vector<format::cached_blocks> cached;
-    std::vector<format::size_class> classes;
+    std::vector<format::size_class> classes, classes_before;
     std::string memory = "00100000-00900000 rw-p 00000000 00:00 0\nRss:      128 kB\n";
     std::uint64_t mean_bytes = 1;
 
@@ -52,6 +53,7 @@ struct file {
         bytes.entries(format::section::pages, std::vector(pages.begin(), pages.begin() + std::ptrdiff_t(half)));
         bytes.entries(format::section::cached, cached);
         bytes.entries(format::section::classes, classes);
+        bytes.entries(format::section::before, classes_before);
         bytes.words(format::section::memory, memory);
         saved_profile read = read_profile(bytes.finished());
         read.header.mean_bytes = mean_bytes;
@@ -208,6 +210,122 @@ TEST(pinned_memory, estimates_are_unbiased_and_their_errors_are_right) {
     const double error = std::sqrt(variances / rounds);
     EXPECT_NEAR(sum / rounds, truth, 5 * error / std::sqrt(rounds));
     EXPECT_NEAR(std::sqrt(squares / rounds) / error, 1, 0.25);
+}
+
+/// Pages with one to three blocks of 400 bytes, of two stacks: a class of which one stack has nearly all.
+file file_of_one_class(std::uint64_t pages, std::size_t one_in_of_other) {
+    file exact;
+    support::random numbers(6);
+    for (std::uint64_t each = 0; each < pages; ++each) {
+        const std::uint64_t blocks = 1 + numbers.below(3);
+        exact.pages.push_back(run(each, 1, page_use::small_blocks, std::uint16_t(400 * blocks), std::uint16_t(blocks)));
+        for (std::uint64_t block = 0; block < blocks; ++block)
+            exact.block(heap_begin + each * page + block * 1000, 400, numbers.one_in(one_in_of_other) ? 1 : 0);
+    }
+    return exact;
+}
+
+/// What many samples of a file say of the first stack, or of the sum of all.
+struct outcome {
+    double mean = 0, error = 0, stated = 0; ///< error: the root of the mean square
+};
+struct outcomes {
+    outcome held, all_held;
+};
+outcomes outcomes_of(const file& exact, const pinned_memory& truth, int rounds) {
+    support::random numbers(7);
+    outcomes found;
+    const auto note = [&](outcome& to, const format::estimate& of, double exact_bytes) {
+        to.mean += of.bytes / rounds;
+        to.error += (of.bytes - exact_bytes) * (of.bytes - exact_bytes) / rounds;
+        to.stated += of.variance / rounds;
+    };
+    for (int round = 0; round < rounds; ++round) {
+        file sampled = exact;
+        sampled.mean_bytes = 4000;
+        std::erase_if(sampled.live, [&](const format::live_sample& each) {
+            return double(numbers.below(1'000'000)) / 1e6 >= chance_of(each.block_bytes, sampled.mean_bytes);
+        });
+        const pinned_memory of = sampled.pinned();
+        EXPECT_EQ(of.is_calibrated, !exact.classes_before.empty());
+        for (const pinning_stack& each : of.stacks) {
+            if (each.stack != truth.stacks[0].stack) continue;
+            note(found.held, each.held, truth.stacks[0].held.bytes);
+        }
+        note(found.all_held, of.held, truth.held.bytes);
+    }
+    for (outcome* const each : {&found.held, &found.all_held}) {
+        each->error = std::sqrt(each->error);
+        each->stated = std::sqrt(each->stated);
+    }
+    return found;
+}
+
+// The heap knows how many blocks of the class there are, and the samples only what a block holds on average.
+TEST(pinned_memory, exact_counts_make_estimates_better_and_leave_them_unbiased) {
+    constexpr int rounds = 400;
+    const file plain = file_of_one_class(500, 20);
+    const pinned_memory truth = plain.pinned();
+    file counted = plain;
+    counted.classes = {{400, plain.live.size(), plain.live.size() * 400}};
+    counted.classes_before = {{400, 0, 0}};
+    const outcomes without = outcomes_of(plain, truth, rounds), with = outcomes_of(counted, truth, rounds);
+    const double held = truth.stacks[0].held.bytes;
+    EXPECT_NEAR(without.held.mean, held, 5 * without.held.error / std::sqrt(double(rounds)));
+    EXPECT_NEAR(with.held.mean, held, 5 * with.held.error / std::sqrt(double(rounds)) + 0.002 * held);
+    EXPECT_NEAR(with.all_held.mean, truth.held.bytes,
+                5 * with.all_held.error / std::sqrt(double(rounds)) + 0.002 * truth.held.bytes);
+    EXPECT_LT(with.held.error, 0.85 * without.held.error);
+    EXPECT_LT(with.all_held.error, 0.85 * without.all_held.error);
+    EXPECT_NEAR(with.held.stated / with.held.error, 1, 0.15);
+    EXPECT_NEAR(with.all_held.stated / with.all_held.error, 1, 0.15);
+}
+
+// Of blocks of before the profile, it is not known how many are left: then the samples alone speak.
+TEST(pinned_memory, counts_that_leave_all_open_change_nothing) {
+    const file plain = file_of_one_class(100, 3);
+    file counted = plain;
+    counted.classes = {{400, 100'000, 40'000'000}};
+    counted.classes_before = {{400, 100'000, 40'000'000}};
+    counted.mean_bytes = 4000;
+    std::erase_if(counted.live, [](const format::live_sample& block) { return block.address / page % 10 != 0; });
+    file uncounted = counted;
+    uncounted.classes.clear();
+    uncounted.classes_before.clear();
+    const pinned_memory with = counted.pinned(), without = uncounted.pinned();
+    ASSERT_EQ(with.stacks.size(), without.stacks.size());
+    EXPECT_TRUE(with.is_calibrated);
+    EXPECT_FALSE(without.is_calibrated);
+    for (std::size_t index = 0; index < with.stacks.size(); ++index) {
+        EXPECT_NEAR(with.stacks[index].held.bytes, without.stacks[index].held.bytes, 1e-3);
+        EXPECT_NEAR(with.stacks[index].held.variance / without.stacks[index].held.variance, 1, 1e-9);
+        EXPECT_NEAR(with.stacks[index].live.bytes, without.stacks[index].live.bytes, 1e-3);
+    }
+}
+
+TEST(pinned_memory, stacks_that_hold_nothing_are_not_listed) {
+    file of;
+    of.pages = {run(0, 1, page_use::small_blocks, 400, 1), run(10, 2, page_use::large_block, page, 1)};
+    of.block(heap_begin, 400, 0);
+    of.block(heap_begin + 10 * page, 2 * page, 1);
+    const saved_profile saved = of.read();
+    symbols names;
+    const named_profile named = name_profile(saved, names);
+    pinned_memory found = find_pinned(saved, named);
+    ASSERT_EQ(found.stacks.size(), 2u);
+    EXPECT_EQ(stacks_that_hold(found), 1u);
+    const std::string text = to_text(named, found, {}), html = to_html(saved, named, found);
+    EXPECT_NE(text.find("  1  100.0 %  1 block (400 B) holds 3.61 KiB of pages; freed, it gives back 4.00 KiB"),
+              std::string::npos)
+        << text;
+    EXPECT_EQ(text.find("  2  "), std::string::npos) << text;
+    EXPECT_EQ(text.find("more stack"), std::string::npos) << text;
+    EXPECT_EQ(html.find("t1\" width"), std::string::npos) << "no colour for it";
+    const nlohmann::json read = nlohmann::json::parse(to_json(named, found));
+    EXPECT_EQ(read["stacks"].size(), 2u) << "JSON has all";
+    EXPECT_EQ(read["is_calibrated"], false);
+    found.stacks.erase(found.stacks.begin());
+    EXPECT_NE(to_text(named, found, {}).find("no stack with a sample holds any of it"), std::string::npos);
 }
 
 TEST(pinned_memory, pages_that_cannot_be_are_refused) {

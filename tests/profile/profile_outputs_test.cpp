@@ -158,7 +158,7 @@ TEST(profile_text, says_who_holds_what_and_how_sure_it_is) {
     const std::string peak = to_text(named_sample(), choice);
     EXPECT_TRUE(holds(peak, "bytes live at the peak, by call stack"));
     EXPECT_TRUE(holds(peak, "… 2 more"));
-    EXPECT_TRUE(holds(peak, "… and 1 more stacks"));
+    EXPECT_TRUE(holds(peak, "… and 1 more stack\n"));
     EXPECT_TRUE(holds(to_text(sample::named({}), {}), "none: nothing of it was sampled"));
 }
 
@@ -330,11 +330,27 @@ TEST(difference, names_what_changed_and_what_may_be_chance) {
     const std::string text = difference_text(before, after, &profile_stack::live, 10, 3);
     for (const std::string_view words :
          {"bytes live: 19.5 KiB ± 1.91 KiB before", "  1  +58.6 KiB ± 4.28 KiB  (19.5 KiB before, 78.1 KiB after)\n",
-          "session::open(int)", "  2  +500 B ± 1.91 KiB  (0 B before, 500 B after); may be chance"})
+          "session::open(int)",
+          // Without a sample before, it may have had three times the mean of 1,000 bytes: hypot(1,960, 3,000).
+          "  2  +500 B ± 3.50 KiB  (0 B before, 500 B after); may be chance", "3 times the file's mean"})
         EXPECT_TRUE(holds(text, words)) << words << "\nnot in\n" << text;
     const std::string back = difference_text(after, before, &profile_stack::live, 1, 3);
     EXPECT_TRUE(holds(back, "−58.6 KiB")) << back;
-    EXPECT_TRUE(holds(back, "… and 1 more stacks"));
+    EXPECT_TRUE(holds(back, "… and 1 more stack\n"));
+}
+
+TEST(difference, a_stack_without_a_sample_is_not_known_to_hold_nothing) {
+    const named_profile none = sample::named({});
+    named_profile some = named_sample();
+    const stack_change appeared = difference_of(none, some, &profile_stack::live).at(0);
+    EXPECT_NEAR(appeared.error(), std::hypot(1960.0, 3000.0), 1e-6);
+    EXPECT_EQ(difference_of(some, none, &profile_stack::live).at(0).error(), appeared.error());
+    named_profile fine = none;
+    fine.header.mean_bytes = 100; // of the file that has no sample
+    EXPECT_NEAR(difference_of(fine, some, &profile_stack::live).at(0).error(), std::hypot(1960.0, 300.0), 1e-6);
+    some.stacks[0].live = sample::estimate(2, 2, 8000, 0);
+    EXPECT_EQ(difference_of(none, some, &profile_stack::live).at(0).error(), 0) << "such a block is always recorded";
+    EXPECT_EQ(difference_of(some, some, &profile_stack::live).at(0).error(), 0) << "both have samples";
 }
 
 }

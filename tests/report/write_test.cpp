@@ -100,6 +100,26 @@ TEST_F(write, a_pipe_receives_the_text_and_stays_a_pipe) {
     EXPECT_TRUE(fs::is_symlink(directory_ / "link"));
 }
 
+TEST_F(write, a_symbolic_link_stays_and_its_target_is_written) {
+    fs::create_directories(directory_ / "inner");
+    std::ofstream(directory_ / "inner/target") << "old";
+    fs::create_symlink("inner/target", directory_ / "link");
+    fs::create_symlink("link", directory_ / "second");
+    fs::create_symlink("inner/new", directory_ / "dangling");
+    EXPECT_EQ(write_file(directory_ / "second", "text"), "");
+    EXPECT_EQ(write_file(directory_ / "dangling", "new text"), "");
+    for (const char* const each : {"link", "second", "dangling"})
+        EXPECT_TRUE(fs::is_symlink(directory_ / each)) << each;
+    EXPECT_EQ(content_of(directory_ / "inner/target"), "text");
+    EXPECT_EQ(content_of(directory_ / "inner/new"), "new text");
+    EXPECT_FALSE(fs::exists(directory_ / "inner/target.partial"));
+    fs::create_symlink("circle", directory_ / "circle");
+    EXPECT_NE(write_file(directory_ / "circle", "x").find("circle: cannot write the file"), std::string::npos);
+    fs::create_symlink("no-folder/file", directory_ / "nowhere");
+    EXPECT_NE(write_file(directory_ / "nowhere", "x").find("nowhere: cannot write the file: No such file"),
+              std::string::npos);
+}
+
 TEST_F(write, a_directory_in_the_way_of_a_file_is_reported) {
     fs::create_directories(directory_ / "report.html" / "inside");
     const std::string error = write_all(fixture::small_result(), directory_);

@@ -38,14 +38,17 @@ public sealed unsafe class TenureMeterTests
         {
             block = Native.Allocate(5_000_000, Lifetime.Persistent);
         }
+        new Span<byte>(block, 5_000_000).Fill(1); // so that it is in memory
         listener.RecordObservableInstruments();
         Native.Deallocate(block, 5_000_000, Lifetime.Persistent);
         Native.Deallocate(job, Lifetime.TempJob);
-        foreach (string name in (string[])["tenure.memory.live", "tenure.memory.committed", "tenure.memory.reserved"])
+        foreach (string name in (string[])["tenure.memory.live", "tenure.memory.committed", "tenure.memory.reserved", "tenure.memory.resident"])
         {
             Assert.Contains(seen, each => each.Name == name && each.Unit == "By" && each.Value >= 5_000_000);
         }
         Assert.Contains(seen, each => each.Name == "tenure.memory.retained");
+        Assert.Contains(seen, each => each.Name == "tenure.memory.cached" && each.Unit == "By");
+        Assert.Contains(seen, each => each.Name == "tenure.profile.samples" && each.Value >= 0);
         Assert.Contains(seen, each => each.Name == "tenure.allocations.live" && each.Value > 0);
         Assert.Contains(seen, each => each.Name == "tenure.temp_job.live" && each.Value > 0);
         Assert.Contains(seen, each => each.Name == "tenure.handles.live");
@@ -108,5 +111,25 @@ public sealed unsafe class ProcessFiguresInAChild
         Assert.True(during.LiveBytes >= before.LiveBytes + 250_000_000);
         Assert.True(during.PeakBytes >= 300_000_000 && during.ReservedBytes >= 300_000_000);
         Assert.True(during.ThreadCount > 0 && during.LiveCount > 0);
+        Assert.Equal(0ul, during.SampleCount);
+        HeapProfile.Start(1);
+        block = Native.Allocate(30_000_000, Lifetime.Persistent);
+        new Span<byte>(block, 30_000_000).Fill(1);
+        TenureStatistics profiled = TenureStatistics.Capture();
+        Assert.InRange(profiled.SampleCount, 1ul, 1000ul);
+        Assert.InRange(profiled.ResidentBytes, 30_000_000ul, profiled.ReservedBytes);
+        Native.Deallocate(block, 30_000_000, Lifetime.Persistent);
+        HeapProfile.Stop();
+        void*[] small = new void*[100];
+        for (int each = 0; each < small.Length; ++each)
+        {
+            small[each] = Native.Allocate(100, Lifetime.Persistent);
+        }
+        ulong cachedBefore = TenureStatistics.Capture().CachedBytes;
+        foreach (void* each in small)
+        {
+            Native.Deallocate(each, 100, Lifetime.Persistent);
+        }
+        Assert.True(TenureStatistics.Capture().CachedBytes > cachedBefore, "freed blocks are in the thread's cache");
     }
 }

@@ -11,10 +11,10 @@ namespace Tenure;
 /// <summary>The meter "Tenure": native memory for dotnet-counters, OpenTelemetry and other listeners.</summary>
 /// <remarks>
 /// <para>All instruments are observable: they are read when a listener collects them and cost allocations and frees
-/// nothing. In bytes (By): <c>tenure.memory.live</c>, <c>tenure.memory.committed</c>, <c>tenure.memory.retained</c>,
-/// <c>tenure.memory.reserved</c>, and <c>tenure.tag.live</c>, which has one value per owner tag, named by the attribute
+/// nothing. In bytes (By): <c>tenure.memory.live</c>, <c>tenure.memory.resident</c>, <c>tenure.memory.committed</c>,
+/// <c>tenure.memory.cached</c>, <c>tenure.memory.retained</c>, <c>tenure.memory.reserved</c>, and <c>tenure.tag.live</c>, which has one value per owner tag, named by the attribute
 /// <c>tenure.tag</c>; each value costs a walk of the live TempJob blocks. Counts: <c>tenure.allocations.live</c>,
-/// <c>tenure.temp_job.live</c>, <c>tenure.handles.live</c>.</para>
+/// <c>tenure.temp_job.live</c>, <c>tenure.handles.live</c>, <c>tenure.profile.samples</c>.</para>
 /// <para>In trimmed programs with <c>MeterSupport</c> off, <see cref="Start"/> does nothing.</para>
 /// </remarks>
 public static class TenureMeter
@@ -61,6 +61,12 @@ public static class TenureMeter
                 static () => Now.LiveBytes);
             Figure("tenure.memory.committed", Bytes, "Committed bytes of the process heap.",
                 static () => Now.CommittedBytes);
+            Figure("tenure.memory.resident", Bytes, "Bytes of the process heap that are in memory.",
+                static () => Now.ResidentBytes);
+            Figure("tenure.memory.cached", Bytes, "Bytes of free blocks in thread caches.",
+                static () => Now.CachedBytes);
+            Figure("tenure.profile.samples", "{allocation}", "Blocks in use that the heap profile has recorded.",
+                static () => Now.SampleCount);
             Figure("tenure.memory.retained", Bytes, "Bytes of freed blocks retained for reuse.",
                 static () => Now.RetainedBytes);
             Figure("tenure.memory.reserved", Bytes, "Bytes of address space reserved by the process heap.",

@@ -44,6 +44,16 @@ public readonly record struct TenureStatistics
     /// <summary>Gets the number of TempJob blocks reported as leaks.</summary>
     public ulong TempJobLeakedCount { get; init; }
 
+    /// <summary>Gets the number of process heap bytes that are in memory.</summary>
+    public ulong ResidentBytes { get; init; }
+
+    /// <summary>Gets the number of bytes in free blocks that threads keep in their caches.</summary>
+    public ulong CachedBytes { get; init; }
+
+    /// <summary>Gets the number of blocks in use that the <see cref="HeapProfile"/> has recorded; zero before its
+    /// start.</summary>
+    public ulong SampleCount { get; init; }
+
     /// <summary>Captures the current statistics.</summary>
     /// <remarks>Cost: O(threads, pages and live TempJob blocks), with locks. Use it for reports, not in hot
     /// paths.</remarks>
@@ -69,6 +79,9 @@ public readonly record struct TenureStatistics
             TempJobLiveBytes = seen.TempJobLiveBytes,
             TempJobChunkBytes = seen.TempJobChunkBytes,
             TempJobLeakedCount = seen.TempJobLeakedCount,
+            ResidentBytes = seen.ResidentBytes,
+            CachedBytes = seen.CachedBytes,
+            SampleCount = seen.SampleCount,
         };
     }
 }

@@ -242,6 +242,9 @@ internal unsafe struct NativeStats
     public ulong TempJobLiveBytes;
     public ulong TempJobChunkBytes;
     public ulong TempJobLeakedCount;
+    public ulong ResidentBytes;
+    public ulong CachedBytes;
+    public ulong SampleCount;
 
     public NativeStats()
     {

@@ -16,6 +16,7 @@
 
 #include "cli/arguments/program_file.hpp"
 #include "cli/terminal.hpp"
+#include "report/write.hpp"
 
 namespace tenure::lab {
 
@@ -125,7 +126,8 @@ void preload_first(const std::string& library) {
 std::string why_not_writable(const std::string& path) {
     if (path.empty() || path == "-") return {};
     namespace fs = std::filesystem;
-    const fs::path folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
+    const fs::path file = followed(path);
+    const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
     std::error_code error;
     if (!fs::is_directory(folder, error)) return fmt::format("there is no folder {} for {}", folder.string(), path);
     if (fs::is_directory(path, error)) return fmt::format("{} is a folder", path);

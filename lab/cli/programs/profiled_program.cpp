@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <system_error>
 #include <thread>
 
@@ -155,6 +156,7 @@ recorded_profiles record_program(const std::vector<std::string>& words, const pr
     for (const std::string& each : profiles_in(request.folder)) {
         if (process_of(each) == std::to_string(ended.process)) {
             (each.ends_with(peak_suffix) ? peak : recorded.shown) = each; // "exit" comes after the numbers
+            if (!each.ends_with(peak_suffix)) recorded.series.push_back(each);
         } else {
             recorded.others.push_back(each);
         }
@@ -214,6 +216,34 @@ recorded_profiles record_process(int process_id, std::chrono::milliseconds durin
     recorded.shown = fresh.back();
     recorded.code = exit_code::ok;
     return recorded;
+}
+
+recorded_profiles profiles_in_folder(const std::string& folder) {
+    struct files_of_process {
+        std::vector<std::string> files;
+        std::uintmax_t bytes = 0;
+    };
+    std::map<std::string, files_of_process> by_process;
+    for (const std::string& each : profiles_in(folder)) {
+        files_of_process& to = by_process[process_of(each)];
+        to.files.push_back(each);
+        std::error_code error;
+        const std::uintmax_t bytes = fs::file_size(each, error);
+        to.bytes += error ? 0 : bytes;
+    }
+    recorded_profiles found;
+    const auto most = std::max_element(by_process.begin(), by_process.end(), [](const auto& a, const auto& b) {
+        const std::size_t count = a.second.files.size(), other = b.second.files.size();
+        return count != other ? count < other : a.second.bytes < b.second.bytes;
+    });
+    for (auto each = by_process.begin(); each != by_process.end(); ++each) {
+        for (const std::string& file : each->second.files) {
+            if (each != most) found.others.push_back(file);
+            if (each == most && !file.ends_with(peak_suffix)) found.series.push_back(file);
+        }
+    }
+    if (most != by_process.end()) found.shown = found.series.empty() ? most->second.files.front() : found.series.back();
+    return found;
 }
 
 void name_others(const std::vector<std::string>& files, std::string_view command, const std::string& folder) {

@@ -55,6 +55,7 @@ struct attached_choice {
 struct recorded_profiles {
     std::string shown;               ///< the one to show: the last of the program's own process. Empty: there is none
     std::vector<std::string> others; ///< of other processes
+    std::vector<std::string> series; ///< all of the process that is shown, in the order of saving, without the peak's
     int code = 0;                    ///< the program's own; with no profile, what to exit with
 };
 
@@ -65,6 +66,10 @@ struct recorded_profiles {
 /// reported.
 [[nodiscard]] recorded_profiles record_process(int process, std::chrono::milliseconds during,
                                                attached_process::request last);
+
+/// Those that a run has left in a folder, of the process that has saved most files, or most bytes in as many. `shown`
+/// is empty if there are none.
+[[nodiscard]] recorded_profiles profiles_in_folder(const std::string& folder);
 
 /// Names the profiles of other processes on standard error.
 void name_others(const std::vector<std::string>& files, std::string_view command, const std::string& folder);

@@ -8,12 +8,17 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
+#include <utility>
 
 #include "cli/command_line.hpp"
 #include "cli/programs/child_program.hpp"
 #include "cli/programs/profiled_program.hpp"
 #include "cli/terminal.hpp"
+#include "observe/pins/memory_course.hpp"
 #include "observe/pins/pinned_memory.hpp"
+#include "observe/pins/report/course_chart.hpp"
 #include "observe/pins/report/pins_html.hpp"
 #include "observe/pins/report/pins_json.hpp"
 #include "observe/pins/report/pins_text.hpp"
@@ -23,6 +28,47 @@ namespace tenure::lab {
 namespace {
 
 const std::string usual_sample = "16K";
+
+/// Whether a word names what is shown, and not a program.
+[[nodiscard]] bool is_saved(const std::string& word) {
+    std::error_code error;
+    return word.ends_with(profile_suffix) || std::filesystem::is_directory(word, error);
+}
+
+/// What is wrong with a file, as a sentence; empty when nothing is.
+[[nodiscard]] std::string mistake_in(const saved_profile& saved, const std::string& file) {
+    if (!saved.ok()) return saved.error;
+    if (saved.has_pages()) return {};
+    return fmt::format("{} says nothing about pages: save it with TENURE_PROFILE_PAGES=1, "
+                       "tn_profile_save_with_pages or HeapProfile.Save, before the profile is stopped",
+                       file);
+}
+
+/// A file that is shown in whole.
+struct shown_file {
+    saved_profile saved;
+    named_profile profile;
+    pinned_memory pinned;
+};
+
+/// Reads the files of a process and adds what they say over time. A map is drawn of those that are not shown in whole.
+/// Returns   what is wrong with one of them; empty when nothing is.
+[[nodiscard]] std::string read_course(const std::vector<std::string>& files, const shown_file& shown, symbols& names,
+                                      memory_course& to) {
+    const std::vector<std::string> coloured = coloured_stacks_of(shown.profile, shown.pinned);
+    for (std::size_t index = 0; index < files.size(); ++index) {
+        const saved_profile saved = load_profile(files[index]);
+        if (std::string mistake = mistake_in(saved, files[index]); !mistake.empty()) return mistake;
+        if (saved.header.process != shown.saved.header.process)
+            return fmt::format("{} is of process {}, and the others of process {}: name files of one process",
+                               files[index], saved.header.process, shown.saved.header.process);
+        memory_moment moment = moment_of(saved, files[index]);
+        if (saved.header.saved_ms != shown.saved.header.saved_ms && has_map(index, files.size()))
+            moment.map = heap_map_svg(saved, name_profile(saved, names), coloured);
+        add(to, std::move(moment));
+    }
+    return {};
+}
 
 }
 
@@ -50,14 +96,18 @@ pins_command::pins_command(CLI::App& app)
         *command_, "Examines a process that runs under the drop-in already. It is recorded for the time of --for: "
                    "what older blocks hold is shown, but not whose they are. Only those who may debug the process "
                    "can do that");
-    command_->add_option("program", words_, "Profile that was saved with pages; or, after --, program and arguments")
-        ->type_name("FILE or -- PROGRAM");
+    command_
+        ->add_option("program", words_,
+                     "Profiles of one process that were saved with pages, or their folder; or, after --, program and "
+                     "arguments")
+        ->type_name("FILE, DIR or -- PROGRAM");
     command_->footer(
         "\n"
         "Examples:\n"
         "  tenure pins -- ./server --port 80               the table when it has ended; a page with the map of the "
         "heap\n"
-        "  tenure pins --every 60s --out DIR -- ./server   a file each minute: tenure pins DIR/FILE shows it\n"
+        "  tenure pins --every 60s --out DIR -- ./server   a file each minute; the page shows the memory over time\n"
+        "  tenure pins DIR                                 shows such a folder again\n"
         "  tenure pins --at-peak -- ./server               where the peak of the memory comes from\n"
         "  tenure pins --attach 1234 --for 60s             a server that runs under the drop-in\n"
         "  tenure pins server.1234.0001.heapprofile        shows a file that was saved with TENURE_PROFILE_PAGES=1,\n"
@@ -70,7 +120,7 @@ pins_command::pins_command(CLI::App& app)
 }
 
 std::string pins_command::mistake_in_options() const {
-    const bool is_run = !words_.empty() && !words_.front().ends_with(profile_suffix);
+    const bool is_run = !words_.empty() && !is_saved(words_.front());
     if (attached_.process != 0 && !words_.empty())
         return "--attach examines a process that runs: leave out programs and files";
     if (const std::string mistake = attached_.mistake_in(*command_); !mistake.empty()) return mistake;
@@ -82,7 +132,9 @@ std::string pins_command::mistake_in_options() const {
     }
     if (is_exact_ && !sample_.empty()) return "--exact and --sample contradict each other";
     if (html_ == "-" && json_ == "-") return "standard output takes one of --html and --json";
-    if (words_.size() > 1 && !is_run) return "one file at a time: each has its own page";
+    const auto is_folder = [](const std::string& word) { return !word.ends_with(profile_suffix); };
+    if (words_.size() > 1 && !is_run && std::any_of(words_.begin(), words_.end(), is_folder))
+        return "name one folder, or files of one process that end with .heapprofile";
     return mistake_in(profile_request{sample_, every_, {}});
 }
 
@@ -100,9 +152,21 @@ int pins_command::run() const {
     if (attached_.process != 0) {
         const recorded_profiles recorded =
             record_process(attached_.process, attached_.time(), attached_process::request::save_with_pages);
-        return recorded.shown.empty() ? recorded.code : show(recorded.shown, {});
+        return recorded.shown.empty() ? recorded.code : show(recorded.shown, {}, {});
     }
-    return words_.front().ends_with(profile_suffix) ? show(words_.front(), {}) : run_and_show();
+    return is_saved(words_.front()) ? show_files() : run_and_show();
+}
+
+int pins_command::show_files() const {
+    if (words_.front().ends_with(profile_suffix)) return show(words_.back(), words_, {});
+    const recorded_profiles found = profiles_in_folder(words_.front());
+    if (found.shown.empty()) {
+        say(fmt::format("{} contains no heap profile", words_.front()));
+        return exit_code::bad_usage;
+    }
+    const int code = show(found.shown, found.series, {});
+    name_others(found.others, "tenure pins", words_.front());
+    return code;
 }
 
 int pins_command::run_and_show() const {
@@ -111,31 +175,34 @@ int pins_command::run_and_show() const {
     if (is_exact_) request.sample = "1";
     const recorded_profiles recorded = record_program(words_, request);
     if (recorded.shown.empty()) return recorded.code;
-    const int shown_code = show(recorded.shown, folder);
+    const int shown_code = show(recorded.shown, recorded.series, folder);
     name_others(recorded.others, "tenure pins", folder);
     return recorded.code != 0 ? recorded.code : shown_code;
 }
 
-/// Shows one file and writes what was asked for, and the page into `folder` if there is one.
-int pins_command::show(const std::string& file, const std::string& folder) const {
-    const saved_profile saved = load_profile(file);
-    if (!saved.ok()) {
-        say(saved.error);
+/// Shows one file, and the `series` that it is of over time. Writes what was asked for, and the page into `folder` if
+/// there is one.
+int pins_command::show(const std::string& file, const std::vector<std::string>& series,
+                       const std::string& folder) const {
+    shown_file shown{load_profile(file), {}, {}};
+    std::string mistake = mistake_in(shown.saved, file);
+    symbols names;
+    memory_course course;
+    if (mistake.empty()) {
+        shown.profile = name_profile(shown.saved, names);
+        shown.pinned = find_pinned(shown.saved, shown.profile);
+        if (series.size() > 1) mistake = read_course(series, shown, names, course);
+    }
+    if (!mistake.empty()) {
+        say(mistake);
         return exit_code::bad_usage;
     }
-    if (!saved.has_pages()) {
-        say(fmt::format("{} says nothing about pages: save it with TENURE_PROFILE_PAGES=1, "
-                        "tn_profile_save_with_pages or HeapProfile.Save, before the profile is stopped",
-                        file));
-        return exit_code::bad_usage;
-    }
+    const auto& [saved, profile, pinned] = shown;
     if (saved.memory.empty())
         say("the process could not read /proc/self/smaps: only the heap's own part of its memory is known");
-    symbols names;
-    const named_profile profile = name_profile(saved, names);
-    const pinned_memory pinned = find_pinned(saved, profile);
     const pins_choice choice{shown_.stacks, shown_.frames, output_style().width};
-    const std::string text = to_text(profile, pinned, choice);
+    std::string text = to_text(profile, pinned, choice);
+    if (course.is_shown()) text += course_text(course);
     const bool is_run = !folder.empty();
     bool is_written = true;
     // The program's own output stays as it is.
@@ -144,10 +211,10 @@ int pins_command::show(const std::string& file, const std::string& folder) const
     } else if (html_ != "-" && json_ != "-") {
         is_written = print(text);
     }
-    is_written = write_to(html_, to_html(saved, profile, pinned)) && is_written;
-    is_written = write_to(json_, to_json(profile, pinned)) && is_written;
+    is_written = write_to(html_, to_html(saved, profile, pinned, course)) && is_written;
+    is_written = write_to(json_, to_json(profile, pinned, course)) && is_written;
     if (is_run) {
-        is_written = write_to(folder + "/pins.html", to_html(saved, profile, pinned)) && is_written;
+        is_written = write_to(folder + "/pins.html", to_html(saved, profile, pinned, course)) && is_written;
         std::fputs(fmt::format("page with the map of the heap: {}/pins.html\nprofile: {}\n", folder, file).c_str(),
                    stderr);
     }

@@ -25,7 +25,9 @@ public:
 private:
     [[nodiscard]] std::string mistake_in_options() const;
     [[nodiscard]] int run_and_show() const;
-    [[nodiscard]] int show(const std::string& file, const std::string& folder) const;
+    [[nodiscard]] int show_files() const;
+    [[nodiscard]] int show(const std::string& file, const std::vector<std::string>& series,
+                           const std::string& folder) const;
 
     CLI::App* command_;
     std::string sample_, out_, every_, html_, json_;

@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <map>
 #include <utility>
+#include <vector>
+
+#include "observe/profile/calibration.hpp"
 
 namespace tenure::lab {
 
@@ -59,6 +62,44 @@ void for_each_page_of(const saved_profile& saved, const format::live_sample& blo
 [[nodiscard]] format::estimate expanded(double value, double chance) {
     const double all = value / chance;
     return {1, 1 / chance, all, all * all * (1 - chance)};
+}
+
+/// What is known of each sampled block.
+struct sampled_values {
+    std::vector<std::size_t> stack;
+    std::vector<double> held, alone, rounding;
+};
+
+/// The sums of the samples as they are.
+void add_up(const saved_profile& saved, const sampled_values& values, std::vector<pinning_stack>& by_stack,
+            pinned_memory& to) {
+    for (std::size_t index = 0; index < saved.live.size(); ++index) {
+        const format::live_sample& each = saved.live[index];
+        const double chance = chance_of(each.block_bytes, saved.header.mean_bytes);
+        if (!(chance > 0)) continue;
+        pinning_stack& stack = by_stack[values.stack[index]];
+        add(stack.live, expanded(static_cast<double>(each.block_bytes), chance));
+        add(stack.held, expanded(values.held[index], chance));
+        add(stack.alone, expanded(values.alone[index], chance));
+        add(to.held, expanded(values.held[index], chance));
+        add(to.rounding, expanded(values.rounding[index], chance));
+    }
+}
+
+/// The sums, corrected by the heap's counts.
+void correct_sums(const calibration& counts, const sampled_values& values, std::vector<pinning_stack>& by_stack,
+                  pinned_memory& to) {
+    const auto live = counts.by_group(values.stack, by_stack.size());
+    const auto held = counts.values_by_group(values.held, values.stack, by_stack.size());
+    const auto alone = counts.values_by_group(values.alone, values.stack, by_stack.size());
+    for (std::size_t index = 0; index < by_stack.size(); ++index) {
+        by_stack[index].live = live[index];
+        by_stack[index].held = held[index];
+        by_stack[index].alone = alone[index];
+    }
+    const std::vector<std::size_t> all_in_one(values.stack.size());
+    to.held = counts.values_by_group(values.held, all_in_one, 1).front();
+    to.rounding = counts.values_by_group(values.rounding, all_in_one, 1).front();
 }
 
 /// The bytes of cached blocks in memory. Blocks that a thread's cache has got from fresh pages are not, while blocks in
@@ -130,6 +171,13 @@ void count_others(const saved_profile& saved, pinned_memory& to) {
 
 }
 
+memory_parts parts_of(const saved_profile& saved) {
+    pinned_memory found;
+    count_pages(saved, found.parts);
+    count_others(saved, found);
+    return found.parts;
+}
+
 pinned_memory find_pinned(const saved_profile& saved, const named_profile& named) {
     pinned_memory found;
     found.is_exact = saved.header.mean_bytes == 1 && saved.header.lost_samples == 0;
@@ -145,10 +193,8 @@ pinned_memory find_pinned(const saved_profile& saved, const named_profile& named
     std::map<std::pair<std::uint64_t, std::size_t>, std::uint32_t> shared; // blocks, by number of the page and stack
     constexpr std::uint64_t steps_of_block = 32, steps_of_run = 4;
     std::uint64_t budget = steps_of_block * saved.live.size() + steps_of_run * saved.pages.size();
+    sampled_values values;
     for (const format::live_sample& each : saved.live) {
-        const double chance = chance_of(each.block_bytes, saved.header.mean_bytes);
-        if (!(chance > 0)) continue;
-        pinning_stack& to = by_stack[stack_of_site[each.site]];
         double held = 0, alone = 0;
         for_each_page_of(
             saved, each, budget,
@@ -158,20 +204,20 @@ pinned_memory find_pinned(const saved_profile& saved, const named_profile& named
                 if (run.blocks == 1) alone += static_cast<double>(pages * format::page_bytes);
                 if (run.blocks != 1 && found.is_exact) ++shared[{page, stack_of_site[each.site]}];
             });
-        add(to.live, expanded(static_cast<double>(each.block_bytes), chance));
-        add(to.held, expanded(held, chance));
-        add(to.alone, expanded(alone, chance));
-        add(found.rounding,
-            expanded(static_cast<double>(each.block_bytes - std::min(each.block_bytes, each.asked_bytes)), chance));
+        values.stack.push_back(stack_of_site[each.site]);
+        values.held.push_back(held);
+        values.alone.push_back(alone);
+        values.rounding.push_back(static_cast<double>(each.block_bytes - std::min(each.block_bytes, each.asked_bytes)));
     }
+    const calibration counts(saved);
+    found.is_calibrated = counts.is_possible() && !found.is_exact;
+    found.is_calibrated ? correct_sums(counts, values, by_stack, found) : add_up(saved, values, by_stack, found);
     for (const auto& [key, blocks] : shared) {
         const format::page_run* const run = run_at(saved, key.first * format::page_bytes);
         if (run != nullptr && run->blocks == blocks) by_stack[key.second].alone.bytes += format::page_bytes;
     }
     for (const pinning_stack& each : by_stack) {
-        if (each.live.samples == 0) continue;
-        add(found.held, each.held);
-        found.stacks.push_back(each);
+        if (each.live.samples != 0) found.stacks.push_back(each);
     }
     std::stable_sort(found.stacks.begin(), found.stacks.end(),
                      [](const pinning_stack& a, const pinning_stack& b) { return a.held.bytes > b.held.bytes; });

@@ -9,7 +9,8 @@
 /// A heap can return whole OS pages only. A page with a block in use stays, with its free bytes. These bytes are shared
 /// out among the page's blocks by their size. A sampled block with the probability p stands for 1/p blocks, as in the
 /// profile, so the sum over a stack's samples, each divided by its p, is an unbiased estimate of what the stack's
-/// blocks hold (Horvitz and Thompson, 1952).
+/// blocks hold (Horvitz and Thompson, 1952). Where the heap's exact counts by size class say more than the samples, the
+/// sums are corrected by them, as in the profile: profile/calibration.hpp.
 
 #include <cstddef>
 #include <cstdint>
@@ -59,7 +60,11 @@ struct pinned_memory {
     profile_format::estimate held{};     ///< of all stacks
     profile_format::estimate rounding{}; ///< of `parts.live`: what the blocks are larger than was asked for
     bool is_exact = false;               ///< every block was recorded
+    bool is_calibrated = false;          ///< the estimates are corrected by the heap's counts: profile/calibration.hpp
 };
+
+/// The parts alone. Requires  `saved` has pages and is ok.
+[[nodiscard]] memory_parts parts_of(const saved_profile& saved);
 
 /// Requires  `saved` has pages and is ok; `named` is its profile.
 [[nodiscard]] pinned_memory find_pinned(const saved_profile& saved, const named_profile& named);

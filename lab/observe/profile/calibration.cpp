@@ -107,6 +107,47 @@ std::vector<format::estimate> calibration::by_group(const std::vector<std::size_
     return found;
 }
 
+std::vector<format::estimate> calibration::values_by_group(const std::vector<double>& value_of_sample,
+                                                           const std::vector<std::size_t>& group_of_sample,
+                                                           std::size_t groups) const {
+    struct value_sums {
+        double least = 0, estimate = 0, variance = 0, covariance = 0;
+    };
+    std::vector<std::map<std::uint64_t, value_sums>> sums(groups);
+    for (std::size_t index = 0; index < saved_.live.size(); ++index) {
+        const format::live_sample& sample = saved_.live[index];
+        const double chance = chance_of(sample.block_bytes, saved_.header.mean_bytes);
+        if (!(chance > 0)) continue;
+        const double value = value_of_sample[index], all = value / chance;
+        value_sums& to = sums[group_of_sample[index]][class_of(sample)];
+        to.least += value;
+        to.estimate += all;
+        to.variance += all * all * (1 - chance);
+        to.covariance += all * (static_cast<double>(sample.block_bytes) / chance) * (1 - chance);
+    }
+    std::vector<format::estimate> found = by_group(group_of_sample, groups);
+    for (std::size_t group = 0; group < groups; ++group) {
+        found[group].bytes = found[group].variance = 0;
+        for (const auto& [bytes, its] : sums[group]) {
+            const size_class& whole = classes_.at(bytes);
+            const sum& all = whole.sampled.bytes;
+            if (!(all.variance > 0) || !(all.estimate > 0)) {
+                found[group].bytes += its.estimate;
+                found[group].variance += its.variance;
+                continue;
+            }
+            const double truth = whole.bytes.nearest(all), carried = truth / all.estimate;
+            const double slope = its.covariance / all.variance;
+            const double own = carried * carried * its.variance;
+            const double rest = std::max(own - carried * carried * its.covariance * slope, 0.0);
+            found[group].bytes += std::max(its.estimate + slope * (truth - all.estimate), its.least);
+            found[group].variance += std::max(rest + slope * slope * whole.bytes.variance(all, 0),
+                                              own / static_cast<double>(whole.sampled.samples));
+        }
+    }
+    return found;
+}
+
 format::estimate calibration::total() const {
     // A sample of a small block stands for so many bytes, and one of a larger block has less variance than that.
     const auto one_sample = static_cast<double>(saved_.header.mean_bytes);

@@ -32,6 +32,14 @@ namespace tenure::lab {
 // they are. A group that has all samples of a class would have no variance, but another group might have had
 // the next one, so it is g^2 V_k / n at least, for n samples. The sampled blocks themselves are certain, so no estimate
 // is off by more than `most` without them.
+//
+// Another value v_i of the blocks, such as the free bytes that they hold, is corrected by the same count. With E, W and
+// C as the sums over the group of v_i / p_i, of (v_i / p_i)^2 (1 - p_i) and of (v_i / p_i) x_i (1 - p_i):
+//
+//   E + b (T - X),   b = C / V,   with the variance  g^2 (W - C^2 / V) + b^2 min(V, (most - least)^2)
+//
+// which is the above for v_i = s_i. It cannot be worse than E where the counts say nothing, and is as good as T where
+// all blocks of a class have the same value.
 
 class calibration {
 public:
@@ -45,6 +53,10 @@ public:
     /// Requires  is_possible().
     [[nodiscard]] std::vector<profile_format::estimate> by_group(const std::vector<std::size_t>& group_of_sample,
                                                                  std::size_t groups) const;
+    /// The same for another value of each block, which `bytes` is then the sum of: `value_of_sample[i]`, zero or more.
+    [[nodiscard]] std::vector<profile_format::estimate> values_by_group(const std::vector<double>& value_of_sample,
+                                                                        const std::vector<std::size_t>& group_of_sample,
+                                                                        std::size_t groups) const;
     /// All that is live of what was allocated since the profile began, also in classes without a sample.
     [[nodiscard]] profile_format::estimate total() const;
     /// The part of it that no sample stands for.

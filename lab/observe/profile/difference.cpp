@@ -40,7 +40,13 @@ compared_profile load_compared(const std::string& path, symbols& names) {
     return found;
 }
 
-double stack_change::error() const { return std::hypot(error_of(before), error_of(after)); }
+double stack_change::error() const { return std::hypot(error_of(before), error_of(after), unseen); }
+
+double unseen_bytes(std::uint64_t mean_bytes, const profile_format::estimate& other) {
+    constexpr double means = 3;
+    const double most = means * static_cast<double>(mean_bytes);
+    return other.bytes > most * other.blocks ? 0 : most;
+}
 
 std::vector<stack_change> difference_of(const named_profile& before, const named_profile& after, profile_value value) {
     std::map<std::string, stack_change> changes;
@@ -52,8 +58,12 @@ std::vector<stack_change> difference_of(const named_profile& before, const named
         }
     }
     std::vector<stack_change> found;
-    for (const auto& [key, change] : changes) {
-        if (change.before.samples != 0 || change.after.samples != 0) found.push_back(change);
+    for (auto& [key, change] : changes) {
+        const bool is_before = change.before.samples != 0, is_after = change.after.samples != 0;
+        if (!is_before && !is_after) continue;
+        if (!is_before) change.unseen = unseen_bytes(before.header.mean_bytes, change.after);
+        if (!is_after) change.unseen = unseen_bytes(after.header.mean_bytes, change.before);
+        found.push_back(change);
     }
     std::stable_sort(found.begin(), found.end(), [](const stack_change& a, const stack_change& b) {
         return std::fabs(a.bytes()) > std::fabs(b.bytes());
@@ -81,8 +91,9 @@ std::string difference_text(const named_profile& before, const named_profile& af
             text += fmt::format("       {}{}\n", frame == 0 ? "" : "by ", elided(path[frame], 90));
     }
     if (changes.empty()) text += "     nothing was sampled in either\n";
-    if (count < changes.size()) text += fmt::format("     … and {} more stacks\n", changes.size() - count);
-    text += "\n± is what 95 of 100 differences are off by at most, by the chance of sampling.\n";
+    if (count < changes.size()) text += more_text(changes.size() - count);
+    text += "\n± is what 95 of 100 differences are off by at most, by the chance of sampling. A stack without a "
+            "sample in a file may have had up to 3 times the file's mean there.\n";
     if (before.header.mean_bytes == 0 || after.header.mean_bytes == 0)
         text += "A file does not say how often it sampled: its part of ± is not known, and is left out.\n";
     return text;

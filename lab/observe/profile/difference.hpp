@@ -6,6 +6,7 @@
 /// What changed between two heap profiles, by call stack. Each is a saved profile or a file in pprof's format.
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -27,12 +28,18 @@ struct compared_profile {
 struct stack_change {
     const profile_stack* shown = nullptr; ///< of the later profile if it has the stack
     profile_format::estimate before{}, after{};
+    double unseen = 0; ///< bytes that it may have in the profile in which it has no sample: see unseen_bytes()
 
     [[nodiscard]] double bytes() const { return after.bytes - before.bytes; }
     /// What 95 of 100 differences are off by at most. The profiles are independent samples, also for blocks that are in
     /// both.
     [[nodiscard]] double error() const;
 };
+
+/// What a stack without a sample may have all the same. A stack with B bytes has no sample with the probability
+/// exp(-B / mean_bytes), which is 5 % for three times the mean: the rule of three. `other`: the same stack in the other
+/// profile. Blocks that are larger than that would have a sample.
+[[nodiscard]] double unseen_bytes(std::uint64_t mean_bytes, const profile_format::estimate& other);
 
 /// Stacks are the same if their functions are: a rebuilt program has other addresses, and lines move. The largest
 /// change comes first. The profiles must outlive the result.

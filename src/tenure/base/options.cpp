@@ -95,8 +95,8 @@ constexpr std::array<option_info, option_count> table{{
      "Allocated bytes between two that a heap profile records, on average; with less, estimates are more precise and "
      "the program is slower."},
     {option::profile_every_ms, option_form::count, "profile_every_ms", "TENURE_PROFILE_EVERY_MS", 0, 0, 86'400'000,
-     "Milliseconds after which a heap profile that was started by the option profile is saved again, at the next "
-     "allocation that it records; 0: only at the end."},
+     "Milliseconds after which a heap profile that was started by the option profile is saved again, if a "
+     "recorded block was allocated or freed meanwhile; 0: only at the end."},
     {option::profile_at_peak, option_form::count, "profile_at_peak", "TENURE_PROFILE_AT_PEAK", 0, 0, 1,
      "1: a heap profile that was started by the option profile is also saved while the program holds most: each time "
      "that its live bytes have grown by a tenth since the last time, in place of that file."},

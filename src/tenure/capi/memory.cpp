@@ -11,6 +11,7 @@
 #include <tenure/base/options.hpp>
 #include <tenure/capi/detail/callback_source.hpp>
 #include <tenure/heap/heap.hpp>
+#include <tenure/heap/heap_profile.hpp>
 #include <tenure/lifetime/lifetime.hpp>
 #include <tenure/lifetime/temp.hpp>
 #include <tenure/lifetime/temp_job.hpp>
@@ -121,5 +122,8 @@ void tn_get_stats(tn_stats* stats) {
     filled.temp_job_live_bytes = job.live_bytes;
     filled.temp_job_chunk_bytes = job.chunk_bytes;
     filled.temp_job_leaked_count = job.leaked_count;
+    filled.resident_bytes = usage.resident_bytes;
+    filled.cached_bytes = usage.cached_bytes;
+    filled.sample_count = heap_profile::sample_count();
     capi::answer(stats, filled);
 }

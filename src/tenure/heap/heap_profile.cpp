@@ -16,6 +16,7 @@
 #include <tenure/heap/detail/profile/profile_records.hpp>
 #include <tenure/heap/detail/profile/profile_writer.hpp>
 #include <tenure/heap/detail/profile/sampling.hpp>
+#include <tenure/heap/detail/purge/background.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/output_file.hpp>
@@ -40,6 +41,7 @@ constinit platform::fork_handler records_fork{platform::fork_order::leaf, nullpt
 constinit std::atomic<std::uint64_t> started_ms{0}; ///< zero: never
 constinit std::atomic<std::uint64_t> due_ms{UINT64_MAX};
 constinit std::atomic<std::uint64_t> no_peak_before_ms{0};
+constinit std::atomic<std::uint64_t> changes_saved{0}; ///< in the last file of an interval
 constinit std::atomic<std::uint32_t> file_number{0};
 constinit std::atomic<bool> is_automatic{false};
 /// Below that, a profile at the peak would say little.
@@ -125,6 +127,8 @@ status heap_profile::stop() noexcept {
 
 bool heap_profile::is_running() noexcept { return detail::is_profiling.load(std::memory_order_relaxed); }
 
+std::size_t heap_profile::sample_count() noexcept { return records_of_profile.live_count(); }
+
 status heap_profile::save(std::string_view path, profile_contents what) noexcept {
     return save_as(path, format::occasion::asked, what);
 }
@@ -139,7 +143,10 @@ void heap_profile_events::set_up() noexcept {
     if (option_value(option::profile) == 0 || heap_profile::start() != status::ok) return;
     is_automatic.store(true, std::memory_order_relaxed);
     const std::uint64_t every_ms = option_value(option::profile_every_ms);
-    if (every_ms != 0) due_ms.store(platform::unix_ms() + every_ms, std::memory_order_relaxed);
+    if (every_ms != 0) {
+        due_ms.store(platform::unix_ms() + every_ms, std::memory_order_relaxed);
+        want_background(); // for the time when nothing is allocated
+    }
     if (option_value(option::profile_at_peak) != 0)
         records_of_profile.await_rise(least_peak_samples * static_cast<double>(detail::sampling::mean_bytes()));
 }
@@ -179,8 +186,9 @@ void save_at_interval(std::uint64_t now_ms) noexcept {
     std::uint64_t due = due_ms.load(std::memory_order_relaxed);
     if (now_ms < due || !heap_profile_events::may_save()) return;
     const std::uint64_t next = now_ms + option_value(option::profile_every_ms);
-    if (due_ms.compare_exchange_strong(due, next, std::memory_order_relaxed))
-        heap_profile_events::save_now(format::occasion::interval);
+    if (!due_ms.compare_exchange_strong(due, next, std::memory_order_relaxed)) return;
+    changes_saved.store(records_of_profile.change_count(), std::memory_order_relaxed);
+    heap_profile_events::save_now(format::occasion::interval);
 }
 
 /// Each file needs a tenth more of live bytes than the one before, so there are few: 24 for ten times as much. Where
@@ -201,6 +209,17 @@ void save_at_peak(std::uint64_t now_ms) noexcept {
 void heap_profile_events::save_if_due(std::uint64_t now_ms) noexcept {
     save_at_interval(now_ms);
     save_at_peak(now_ms);
+}
+
+bool heap_profile_events::has_intervals() noexcept {
+    return due_ms.load(std::memory_order_relaxed) != UINT64_MAX && heap_profile::is_running();
+}
+
+std::uint64_t heap_profile_events::end_interval(std::uint64_t now_ms) noexcept {
+    const bool is_changed = records_of_profile.change_count() != changes_saved.load(std::memory_order_relaxed);
+    if (is_changed) save_at_interval(now_ms);
+    const std::uint64_t due = due_ms.load(std::memory_order_relaxed);
+    return due > now_ms ? due - now_ms : UINT64_MAX;
 }
 
 namespace {

@@ -24,6 +24,7 @@
 /// Threads        any.
 /// Example        examples/heap_profile.cpp
 
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
 
@@ -52,6 +53,8 @@ public:
     /// Returns   not_started if none is being recorded.
     TENURE_API static status stop() noexcept;
     [[nodiscard]] TENURE_API static bool is_running() noexcept;
+    /// The blocks in use that it has recorded: zero before the first start. Cost  a load.
+    [[nodiscard]] TENURE_API static std::size_t sample_count() noexcept;
 
     /// Writes the profile to a file that `tenure profile` reads: it appears under its name when it is complete.
     /// Allocates nothing. Recorded calls of other threads wait meanwhile; with pages, those for large blocks, too.
@@ -72,6 +75,11 @@ struct heap_profile_events {
     /// The same with `what`, whatever the options say.
     TENURE_API static void save_now(profile_format::occasion why, profile_contents what) noexcept;
     static void save_if_due(std::uint64_t now_ms) noexcept;
+    /// For the background thread, which saves what no recorded allocation does. Whether files are saved at intervals.
+    [[nodiscard]] static bool has_intervals() noexcept;
+    /// Saves the file of an interval that is over, if a recorded block was allocated or freed since the last one.
+    /// Returns   milliseconds until the interval ends, or UINT64_MAX if it is over.
+    static std::uint64_t end_interval(std::uint64_t now_ms) noexcept;
     /// Whether the calling thread, which a signal handler interrupted, may call save_now().
     [[nodiscard]] TENURE_API static bool may_save() noexcept;
 };

@@ -3,9 +3,13 @@
 
 // A program that knows nothing of profiles: it holds some memory, loads and frees more once, and answers requests.
 
+#include <signal.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 #include <vector>
 
 namespace {
@@ -44,8 +48,14 @@ std::vector<void*> held; // until the end
 
 }
 
-int main(int argc, char**) {
+int main(int argc, char** argv) {
     hold_sessions(argc > 1 ? 80'000 : 40'000);
+    const std::string word = argc > 1 ? argv[1] : "";
+    if (word == "ended") ::raise(SIGTERM);
+    if (word == "parent") { // who hands it on
+        ::kill(::getppid(), SIGTERM);
+        while (true) ::pause();
+    }
     if (argc > 2) keep_allocating();
     load_once();
     answer_requests(400'000);

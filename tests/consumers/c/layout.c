@@ -60,7 +60,7 @@ OFFSET_IS(tn_handle_info, stack, 56);
 OFFSET_IS(tn_handle_info, stack_count, 64);
 SIZE_IS(tn_handle_usage, 48);
 SIZE_IS(tn_tag_usage, 48);
-SIZE_IS(tn_stats, 96);
+SIZE_IS(tn_stats, 120);
 SIZE_IS(tn_option_info, 88);
 OFFSET_IS(tn_option_info, value, 56);
 SIZE_IS(tn_text_writer, 32);

@@ -13,11 +13,13 @@
 
 #include <fmt/format.h>
 
+#include "observe/pins/report/course_chart.hpp"
 #include "observe/pins/report/pins_text.hpp"
 #include "observe/profile/report/profile_html.hpp"
 #include "observe/profile/report/profile_text.hpp"
 #include "report/html/html_style.hpp"
 #include "report/html/html_words.hpp"
+#include "report/numbers.hpp"
 
 namespace tenure::lab {
 
@@ -31,6 +33,9 @@ figure.map > svg { min-width: 40rem; width: 100%; background: var(--panel); }
 .m0 { fill: #9aa3ad; } .m1 { fill: #dfe4ea; } .m2 { fill: #cfe1f5; } .m3 { fill: #9dc3ea; } .m4 { fill: #5f9bd8; }
 .m5 { fill: #2b6cb0; } .t0 { fill: #d1495b; } .t1 { fill: #edae49; } .t2 { fill: #66a182; } .t3 { fill: #8d5fd3; }
 .t4 { fill: #d17b0f; }
+.a0 { fill: #2b6cb0; } .a1 { fill: #d1495b; } .a2 { fill: #edae49; } .a3 { fill: #9dc3ea; } .a4 { fill: #66a182; }
+.a5 { fill: #9aa3ad; } .a6 { fill: #c9c2d4; }
+details.moment { margin: .4rem 0; } details.moment > summary { cursor: pointer; }
 .key { list-style: none; padding: 0; } .key svg { width: .9rem; height: .9rem; margin-right: .4rem; }
 td.where { min-width: 20rem; overflow-wrap: anywhere; }
 td.where div { padding-left: 1rem; text-indent: -1rem; }
@@ -38,7 +43,7 @@ td.where small { color: var(--soft); }
 @media print { svg { print-color-adjust: exact; -webkit-print-color-adjust: exact; } }
 )css";
 
-constexpr std::size_t coloured_stacks = 5, max_rows = 200;
+constexpr std::size_t max_coloured = 5, max_rows = 200;
 constexpr std::size_t columns = 256, max_cells = std::size_t{1} << 16U, cell_width = 4, cell_height = 6;
 constexpr std::array<std::string_view, 6> fillings{"the heap's records", "no block in use",   "up to 25 % in use",
                                                    "up to 50 % in use",  "up to 75 % in use", "more than 75 % in use"};
@@ -47,7 +52,7 @@ constexpr std::array<std::string_view, 6> fillings{"the heap's records", "no blo
 struct map_cell {
     std::uint64_t resident = 0, records = 0; ///< pages
     std::uint64_t live_bytes = 0;
-    std::array<double, coloured_stacks> held{}; ///< by the first stacks
+    std::array<double, max_coloured> held{}; ///< by the coloured stacks
 };
 
 /// The pages of a square: as few as the number of squares allows, and at least a slice of the heap.
@@ -66,14 +71,27 @@ struct map_cell {
     }
 }
 
+/// The same for the same stack in another profile of the process.
+[[nodiscard]] std::string text_of(const profile_stack& stack) {
+    std::string text = stack.tag;
+    for (const profile_frame& frame : stack.frames) {
+        for (const named_frame& each : frame.functions)
+            text += fmt::format("\n{}\t{}\t{}", shown(each), each.file, each.line);
+    }
+    return text;
+}
+
 class heap_map {
 public:
-    heap_map(const saved_profile& saved, const named_profile& profile, const pinned_memory& pinned)
-        : pages_(pages_per_cell(saved)) {
+    heap_map(const saved_profile& saved, const named_profile& profile, const std::vector<std::string>& coloured)
+        : pages_(pages_per_cell(saved)), saved_ms_(saved.header.saved_ms) {
         for (const format::page_run& each : saved.pages) add(each);
         std::map<std::uint32_t, std::size_t> rank_of_site;
-        for (std::size_t rank = 0; rank < std::min(pinned.stacks.size(), coloured_stacks); ++rank) {
-            for (const std::uint32_t site : profile.stacks[pinned.stacks[rank].stack].sites) rank_of_site[site] = rank;
+        for (const profile_stack& each : profile.stacks) {
+            const auto rank = std::find(coloured.begin(), coloured.end(), text_of(each));
+            if (rank == coloured.end()) continue;
+            for (const std::uint32_t site : each.sites)
+                rank_of_site[site] = static_cast<std::size_t>(rank - coloured.begin());
         }
         for (const format::live_sample& each : saved.live) {
             const auto rank = rank_of_site.find(each.site);
@@ -103,10 +121,10 @@ public:
         }
         std::string text;
         for (const auto& [colour, path] : paths) text += fmt::format("<path class=\"{}\" d=\"{}\"/>\n", colour, path);
-        return fmt::format("<figure class=\"map\"><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"map-t\">\n"
-                           "<title id=\"map-t\">The heap's memory by address: a square is {}, a row is {}.</title>\n"
+        return fmt::format("<figure class=\"map\"><svg viewBox=\"0 0 {} {}\" role=\"img\" aria-labelledby=\"map-{}\">\n"
+                           "<title id=\"map-{}\">The heap's memory by address: a square is {}, a row is {}.</title>\n"
                            "{}</svg></figure>\n",
-                           columns * cell_width, std::max<std::size_t>(y, 1),
+                           columns * cell_width, std::max<std::size_t>(y, 1), saved_ms_, saved_ms_,
                            size_text(static_cast<double>(cell_bytes())),
                            size_text(static_cast<double>(cell_bytes() * columns)), text);
     }
@@ -135,6 +153,7 @@ private:
     }
 
     std::uint64_t pages_;
+    std::uint64_t saved_ms_;                  ///< names the picture in a page that has several
     std::map<std::uint64_t, map_cell> cells_; ///< by number
 };
 
@@ -148,7 +167,7 @@ private:
     std::string text = "<ul class=\"key\">\n";
     for (std::size_t index = 0; index < fillings.size(); ++index)
         text += key_line(fmt::format("m{}", index), fillings[index]);
-    for (std::size_t rank = 0; rank < std::min(pinned.stacks.size(), coloured_stacks); ++rank) {
+    for (std::size_t rank = 0; rank < std::min(stacks_that_hold(pinned), max_coloured); ++rank) {
         const profile_stack& stack = profile.stacks[pinned.stacks[rank].stack];
         const std::vector<std::string> path = path_of(stack);
         text += key_line(fmt::format("t{}", rank),
@@ -183,7 +202,7 @@ private:
          {"held", "blocks", "their size", "given back when freed", "median age", "call stack"})
         text += element("th", "scope=\"col\"", each);
     text += "</tr></thead>\n<tbody>\n";
-    const std::size_t count = std::min(pinned.stacks.size(), max_rows);
+    const std::size_t holding = stacks_that_hold(pinned), count = std::min(holding, max_rows);
     for (std::size_t index = 0; index < count; ++index) {
         const pinning_stack& each = pinned.stacks[index];
         const profile_stack& stack = profile.stacks[each.stack];
@@ -198,18 +217,46 @@ private:
                             advice.empty() ? std::string{} : element("div", "", advice));
     }
     text += "</tbody>\n</table></div>\n";
-    if (count < pinned.stacks.size())
-        text += element("p", "", fmt::format("… and {} more stacks.", pinned.stacks.size() - count));
+    if (count < holding) text += element("p", "", fmt::format("… and {}.", count_text(holding - count, "more stack")));
     return text;
 }
 
 }
 
-std::string heap_map_svg(const saved_profile& saved, const named_profile& profile, const pinned_memory& pinned) {
-    return heap_map(saved, profile, pinned).svg();
+std::string heap_map_svg(const saved_profile& saved, const named_profile& profile,
+                         const std::vector<std::string>& coloured) {
+    return heap_map(saved, profile, coloured).svg();
 }
 
-std::string to_html(const saved_profile& saved, const named_profile& profile, const pinned_memory& pinned) {
+std::vector<std::string> coloured_stacks_of(const named_profile& profile, const pinned_memory& pinned) {
+    std::vector<std::string> found;
+    for (std::size_t rank = 0; rank < std::min(stacks_that_hold(pinned), max_coloured); ++rank)
+        found.push_back(text_of(profile.stacks[pinned.stacks[rank].stack]));
+    return found;
+}
+
+namespace {
+
+/// The parts over time, and the maps to choose from.
+[[nodiscard]] std::string course_section(const memory_course& course) {
+    std::string text =
+        "<section class=\"closing\" id=\"course\">\n<h2>Over time</h2>\n" + course_figure(course, "course-chart");
+    for (const memory_moment& each : course.moments) {
+        if (each.map.empty()) continue;
+        text += fmt::format("<details class=\"moment\">{}{}</details>\n",
+                            element("summary", "",
+                                    fmt::format("map after {}: {} resident, {} held", age_text(course.age_ms(each)),
+                                                size_text(static_cast<double>(each.parts.resident)),
+                                                size_text(static_cast<double>(each.parts.held)))),
+                            each.map);
+    }
+    return text + "</section>\n";
+}
+
+}
+
+std::string to_html(const saved_profile& saved, const named_profile& profile, const pinned_memory& pinned,
+                    const memory_course& course) {
     const std::string title = fmt::format("Memory of {}", profile.program);
     std::string text = html_head(title, rules);
     text += fmt::format(
@@ -221,8 +268,10 @@ std::string to_html(const saved_profile& saved, const named_profile& profile, co
                             pinned.is_exact ? "Every block since the profile began was recorded."
                                             : "Whose blocks these are is estimated from a sample; ± is what 95 of 100 "
                                               "estimates are off by at most, by the chance of sampling.")));
+    if (course.is_shown()) text += course_section(course);
     text += "<section class=\"closing\" id=\"map\">\n<h2>The heap's memory, by address</h2>\n" +
-            heap_map_svg(saved, profile, pinned) + key_of(profile, pinned) + "</section>\n";
+            heap_map_svg(saved, profile, coloured_stacks_of(profile, pinned)) + key_of(profile, pinned) +
+            "</section>\n";
     text +=
         "<section class=\"closing\" id=\"parts\">\n<h2>Resident memory</h2>\n" + parts_table(pinned) + "</section>\n";
     text += "<section class=\"closing\" id=\"stacks\">\n<h2>Who keeps it</h2>\n" + stacks_table(profile, pinned);

@@ -7,12 +7,13 @@
 
 #include <nlohmann/json.hpp>
 
+#include "observe/pins/report/course_chart.hpp"
 #include "observe/pins/report/pins_text.hpp"
 #include "observe/profile/report/profile_json.hpp"
 
 namespace tenure::lab {
 
-std::string to_json(const named_profile& profile, const pinned_memory& pinned) {
+std::string to_json(const named_profile& profile, const pinned_memory& pinned, const memory_course& course) {
     nlohmann::json stacks = nlohmann::json::array();
     for (const pinning_stack& each : pinned.stacks) {
         const profile_stack& stack = profile.stacks[each.stack];
@@ -29,19 +30,21 @@ std::string to_json(const named_profile& profile, const pinned_memory& pinned) {
         others.push_back({{"name", each.name}, {"resident_bytes", each.resident_bytes}});
     nlohmann::json parts;
     for (const memory_part& each : all_parts(pinned.parts)) parts[std::string{each.key}] = each.bytes;
-    const nlohmann::json whole{{"program", profile.program},
-                               {"command", profile.command},
-                               {"process", profile.header.process},
-                               {"mean_bytes", profile.header.mean_bytes},
-                               {"saved_ms", profile.header.saved_ms},
-                               {"is_exact", pinned.is_exact},
-                               {"resident_bytes", pinned.parts.resident},
-                               {"parts", std::move(parts)},
-                               {"unexplained_bytes", pinned.parts.unexplained},
-                               {"others", std::move(others)},
-                               {"rounding", json_of_estimate(pinned.rounding)},
-                               {"held", json_of_estimate(pinned.held)},
-                               {"stacks", std::move(stacks)}};
+    nlohmann::json whole{{"program", profile.program},
+                         {"command", profile.command},
+                         {"process", profile.header.process},
+                         {"mean_bytes", profile.header.mean_bytes},
+                         {"saved_ms", profile.header.saved_ms},
+                         {"is_exact", pinned.is_exact},
+                         {"is_calibrated", pinned.is_calibrated},
+                         {"resident_bytes", pinned.parts.resident},
+                         {"parts", std::move(parts)},
+                         {"unexplained_bytes", pinned.parts.unexplained},
+                         {"others", std::move(others)},
+                         {"rounding", json_of_estimate(pinned.rounding)},
+                         {"held", json_of_estimate(pinned.held)},
+                         {"stacks", std::move(stacks)}};
+    if (course.is_shown()) whole["over_time"] = json_of_course(course);
     return whole.dump(2) + "\n";
 }
 

@@ -7,11 +7,14 @@
 
 #include <string>
 
+#include "observe/pins/memory_course.hpp"
 #include "observe/pins/pinned_memory.hpp"
 #include "observe/profile/named_profile.hpp"
 
 namespace tenure::lab {
 
-[[nodiscard]] std::string to_json(const named_profile& profile, const pinned_memory& pinned);
+/// With more than one moment in `course`, `over_time` has them.
+[[nodiscard]] std::string to_json(const named_profile& profile, const pinned_memory& pinned,
+                                  const memory_course& course = {});
 
 }

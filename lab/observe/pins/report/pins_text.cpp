@@ -75,6 +75,13 @@ std::vector<memory_part> all_parts(const memory_parts& parts) {
     };
 }
 
+std::size_t stacks_that_hold(const pinned_memory& pinned) {
+    constexpr double least = 0.5; // less is shown as 0 B
+    const auto holds_nothing = [](const pinning_stack& each) { return each.held.bytes < least; };
+    const auto end = std::find_if(pinned.stacks.begin(), pinned.stacks.end(), holds_nothing);
+    return static_cast<std::size_t>(end - pinned.stacks.begin());
+}
+
 std::string sentence_of(const pinning_stack& stack, bool is_exact) {
     const double blocks = std::max(std::round(stack.live.blocks), 1.0);
     const bool is_one = blocks == 1;
@@ -96,11 +103,12 @@ std::string to_text(const named_profile& profile, const pinned_memory& pinned, c
     std::string text = parts_text(profile, pinned);
     const auto whole = static_cast<double>(pinned.parts.held);
     text += fmt::format("\n  #  of the {} held, by call stack\n", size_text(whole));
+    const std::size_t holding = stacks_that_hold(pinned);
     std::size_t shown_stacks = 0;
     double rest = whole;
     for (const pinning_stack& each : pinned.stacks) {
         rest -= each.held.bytes;
-        if (shown_stacks == choice.stacks) continue;
+        if (shown_stacks == std::min(choice.stacks, holding)) continue;
         ++shown_stacks;
         const profile_stack& stack = profile.stacks[each.stack];
         text += fmt::format("{:>3}  {}  {}{}; half older than {}\n", shown_stacks, share_of(each.held.bytes, whole),
@@ -112,8 +120,8 @@ std::string to_text(const named_profile& profile, const pinned_memory& pinned, c
         text += frames_text(stack, choice.frames, choice.width);
     }
     if (pinned.stacks.empty()) text += "     no block in use was sampled\n";
-    if (shown_stacks < pinned.stacks.size())
-        text += fmt::format("     … and {} more stacks\n", pinned.stacks.size() - shown_stacks);
+    if (!pinned.stacks.empty() && holding == 0) text += "     no stack with a sample holds any of it\n";
+    if (shown_stacks < holding) text += more_text(holding - shown_stacks);
     text += fmt::format("     the rest, {}: cached blocks, blocks of before the profile, and the error of sampling\n",
                         size_text(rest));
     text += pinned.is_exact ? "\nEvery block since the profile began was recorded.\n"

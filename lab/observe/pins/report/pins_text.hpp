@@ -34,6 +34,9 @@ struct memory_part {
 /// All parts, in the order in which they are shown.
 [[nodiscard]] std::vector<memory_part> all_parts(const memory_parts& parts);
 
+/// The number of stacks that are shown: those that hold something come first.
+[[nodiscard]] std::size_t stacks_that_hold(const pinned_memory& pinned);
+
 /// "412 blocks (80.0 KiB) hold 96.0 MiB ± 2 MiB of pages; freed, they give back at least about 96.1 MiB".
 [[nodiscard]] std::string sentence_of(const pinning_stack& stack, bool is_exact);
 

@@ -16,6 +16,7 @@
 #include "report/html/html_style.hpp"
 #include "report/html/html_words.hpp"
 #include "report/letters.hpp"
+#include "report/numbers.hpp"
 
 namespace tenure::lab {
 
@@ -134,7 +135,7 @@ private:
         text += element("th", "scope=\"col\"", each);
     text += "</tr></thead>\n<tbody>\n" + rows + "</tbody>\n</table></div>\n";
     if (count < profile.stacks.size())
-        text += element("p", "", fmt::format("… and {} more stacks.", profile.stacks.size() - count));
+        text += element("p", "", fmt::format("… and {}.", count_text(profile.stacks.size() - count, "more stack")));
     return text;
 }
 

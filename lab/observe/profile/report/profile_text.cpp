@@ -18,10 +18,6 @@ namespace tenure::lab {
 
 namespace {
 
-[[nodiscard]] std::string blocks_text(double blocks) {
-    return blocks >= 0.5 ? short_text(std::round(blocks)) : std::string{"0"};
-}
-
 [[nodiscard]] std::string share_of(double part, double whole) {
     return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : std::string{"–"};
 }
@@ -48,8 +44,8 @@ namespace {
         fmt::format("heap profile of {} [{}] over {}; one byte in {} is sampled\n", profile.program, header.process,
                     age_text(header.saved_ms - std::min(header.saved_ms, header.started_ms)),
                     size_text(static_cast<double>(header.mean_bytes)));
-    text += fmt::format("live       {} in {} blocks ({} samples)\n", estimate_text(profile.live),
-                        blocks_text(profile.live.blocks), profile.live.samples);
+    text += fmt::format("live       {} in {} ({})\n", estimate_text(profile.live), blocks_text(profile.live.blocks),
+                        count_text(profile.live.samples, "sample"));
     if (header.written_at == profile_format::occasion::peak) {
         text += "saved when the live bytes were highest so far; the next such file would have been saved at a tenth "
                 "more, or at twice as much just after this one\n";
@@ -58,8 +54,8 @@ namespace {
         text += fmt::format("peak       {}, {} after the start\n", estimate_text(profile.at_peak),
                             age_text(header.peak_ms - std::min(header.peak_ms, header.started_ms)));
     }
-    text += fmt::format("allocated  {} in {} blocks ({} samples)\n", estimate_text(profile.allocated),
-                        blocks_text(profile.allocated.blocks), profile.allocated.samples);
+    text += fmt::format("allocated  {} in {} ({})\n", estimate_text(profile.allocated),
+                        blocks_text(profile.allocated.blocks), count_text(profile.allocated.samples, "sample"));
     if (profile.heap_live_bytes != 0) {
         text += fmt::format("the heap itself counts {} live, with what was there before the profile{}\n",
                             size_text(static_cast<double>(profile.heap_live_bytes)),
@@ -123,6 +119,13 @@ std::string estimate_text(const profile_format::estimate& of) {
     return error < 0.5 ? size_text(of.bytes) : fmt::format("{} ± {}", size_text(of.bytes), size_text(error));
 }
 
+std::string blocks_text(double blocks) {
+    const double whole = std::max(std::round(blocks), 0.0);
+    return fmt::format("{} block{}", short_text(whole), whole == 1 ? "" : "s");
+}
+
+std::string more_text(std::size_t stacks) { return fmt::format("     … and {}\n", count_text(stacks, "more stack")); }
+
 std::string age_text(std::uint64_t ms) {
     constexpr std::uint64_t second = 1000, minute = 60 * second, hour = 60 * minute;
     if (ms < minute) return fmt::format("{} s", value_text(static_cast<double>(ms) / double(second)));
@@ -146,8 +149,8 @@ std::string to_text(const named_profile& profile, const profile_choice& choice) 
     for (std::size_t index = 0; index < count; ++index) {
         const profile_stack& stack = *order[index];
         const profile_format::estimate& value = stack.*choice.value;
-        text += fmt::format("{:>3}  {}  {} in {} blocks{}", index + 1, share_of(value.bytes, whole),
-                            estimate_text(value), blocks_text(value.blocks),
+        text += fmt::format("{:>3}  {}  {} in {}{}", index + 1, share_of(value.bytes, whole), estimate_text(value),
+                            blocks_text(value.blocks),
                             stack.tag.empty() ? std::string{} : fmt::format("  [{}]", stack.tag));
         if (choice.value == &profile_stack::live)
             text += fmt::format("; half older than {}", age_text(stack.median_age_ms));
@@ -155,7 +158,7 @@ std::string to_text(const named_profile& profile, const profile_choice& choice) 
         text += frames_text(stack, choice.frames, choice.width);
     }
     if (order.empty()) text += "     none: nothing of it was sampled\n";
-    if (count < order.size()) text += fmt::format("     … and {} more stacks\n", order.size() - count);
+    if (count < order.size()) text += more_text(order.size() - count);
     if (profile.tags.size() > 1) text += groups_of("owner tag", profile.tags, profile.live.bytes);
     if (profile.threads.size() > 1) text += groups_of("allocating thread", profile.threads, profile.live.bytes);
     text += "\n± is what 95 of 100 estimates are off by at most, by the chance of sampling.\n";

@@ -31,6 +31,10 @@ struct profile_choice {
 [[nodiscard]] std::string size_text(double bytes);
 /// "12.3 MiB ± 1.20 MiB"; "12.3 MiB" if the estimate has no error.
 [[nodiscard]] std::string estimate_text(const profile_format::estimate& of);
+/// "1 block", "40k blocks".
+[[nodiscard]] std::string blocks_text(double blocks);
+/// The line that ends a list: "… and 1 more stack".
+[[nodiscard]] std::string more_text(std::size_t stacks);
 /// "3 h 5 min", "12.5 s".
 [[nodiscard]] std::string age_text(std::uint64_t ms);
 

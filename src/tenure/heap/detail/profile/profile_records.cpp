@@ -155,7 +155,13 @@ bool profile_records::begin(const sample_facts& sample, std::span<void* const> s
         ++peak_; // all sites are now as they were at the peak
     }
     if (live_bytes_ >= awaited_bytes_) has_risen_.store(true, std::memory_order_relaxed);
+    count_change();
     return true;
+}
+
+/// Requires  the lock.
+void profile_records::count_change() noexcept {
+    changes_.store(changes_.load(memory_order::relaxed) + 1, memory_order::relaxed);
 }
 
 /// Requires  the lock.
@@ -167,6 +173,7 @@ void profile_records::end_record(std::uint32_t index) noexcept {
     subtract(site.shown.live, record.chance, record.shown.block_bytes);
     live_bytes_ -= static_cast<double>(record.shown.block_bytes) / record.chance;
     record.is_live = false;
+    count_change();
     record.next_unused = unused_;
     unused_ = index;
 }

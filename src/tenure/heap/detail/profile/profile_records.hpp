@@ -65,6 +65,8 @@ public:
     [[nodiscard]] bool take_rise(double growth, double least = 1) noexcept;
 
     [[nodiscard]] std::size_t live_count() const noexcept { return index_.count(); }
+    /// How many blocks were recorded, and freed. It never falls.
+    [[nodiscard]] std::uint64_t change_count() const noexcept { return changes_.load(memory_order::relaxed); }
     [[nodiscard]] platform::mutex& mutex() noexcept { return mutex_; }
 
     // For whoever saves them. Requires  the lock.
@@ -99,6 +101,7 @@ private:
     [[nodiscard]] std::uint32_t site_for(std::uint16_t tag, std::span<void* const> stack) noexcept;
     [[nodiscard]] bool grow_places() noexcept;
     void keep_peak(site_record& site) const noexcept;
+    void count_change() noexcept;
     void end_record(std::uint32_t index) noexcept;
 
     platform::mutex mutex_; ///< guards everything below, except look-ups in the index
@@ -115,6 +118,7 @@ private:
     std::uint64_t lost_ = 0;
     double awaited_bytes_ = never;
     atomic<bool> has_risen_{false};
+    atomic<std::uint64_t> changes_{0};
 };
 
 /// Those of the process heap.

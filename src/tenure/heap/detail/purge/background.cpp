@@ -14,9 +14,11 @@
 #include <tenure/heap/detail/purge/refusals.hpp>
 #include <tenure/heap/detail/purge/urgency.hpp>
 #include <tenure/heap/heap.hpp>
+#include <tenure/heap/heap_profile.hpp>
 #include <tenure/platform/background.hpp>
 #include <tenure/platform/clock.hpp>
 #include <tenure/platform/mutex.hpp>
+#include <tenure/platform/output_file.hpp>
 #include <tenure/platform/pressure.hpp>
 #include <tenure/platform/process.hpp>
 #include <tenure/platform/sanitizer.hpp>
@@ -103,13 +105,22 @@ void sweep_core(void* context, heap_core& core) noexcept {
     return shortest_ns;
 }
 
+/// Saves the heap profile if an interval is over. Without a lock: saving takes its own.
+/// Returns   how long the thread may sleep then.
+[[nodiscard]] std::uint64_t end_interval(std::uint64_t sleep_ns) noexcept {
+    constexpr std::uint64_t ns_per_ms = 1'000'000;
+    if (!heap_profile_events::has_intervals()) return sleep_ns;
+    const std::uint64_t left_ms = heap_profile_events::end_interval(platform::unix_ms());
+    return left_ms < sleep_ns / ns_per_ms ? (left_ms + 1) * ns_per_ms : sleep_ns;
+}
+
 /// Sweeps until there is nothing left to do.
 void tend_heaps() noexcept {
     refused_starts.forget(); // here, because the thread may end before its starter goes on
     std::uint64_t sleep_ns = first_sleep_ns();
     do {
-        for (int idle = 0; idle < idle_sweeps;) {
-            if (!platform::sleep_in_background(sleep_ns)) return; // and nothing can start another
+        for (int idle = 0; idle < idle_sweeps || heap_profile_events::has_intervals();) {
+            if (!platform::sleep_in_background(end_interval(sleep_ns))) return; // and nothing can start another
             const round done = sweep_heaps();
             sleep_ns = done.sleep_ns;
             idle = done.returned_bytes > little_bytes / 16 || done.is_busy ? 0 : idle + 1;
@@ -139,7 +150,7 @@ void tend_heaps() noexcept {
 
 /// Returns   false, after announcing that there is no thread, if one is not worth its start.
 [[nodiscard]] bool is_worth_a_thread() noexcept {
-    while (!has_memory_to_return()) {
+    while (!has_memory_to_return() && !heap_profile_events::has_intervals()) {
         if (may_end()) return false;
     }
     return true;
@@ -178,7 +189,9 @@ void forget_background() noexcept {
     at_work.abandon();
     platform::forget_background();
     if (platform::is_under_thread_sanitizer()) return background.store(background_state::impossible);
-    if (is_background_running()) background.store(background_state::none, std::memory_order_relaxed);
+    if (!is_background_running()) return;
+    const bool is_wanted = heap_profile_events::has_intervals();
+    background.store(is_wanted ? background_state::wanted : background_state::none, std::memory_order_relaxed);
 }
 
 }

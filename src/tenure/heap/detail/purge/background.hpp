@@ -6,10 +6,11 @@
 /// The background thread: returns free memory of all heaps to the system while the program does something else.
 ///
 /// It exists only while there is something to return: a slow call starts it when a heap has 4 MiB that became free, and
-/// it ends when two sweeps in a row returned nothing and little became free. It allocates nothing, has no cache, blocks
-/// all signals and has a stack of 64 KiB beside the thread-local variables. The child of a fork has none until it needs
-/// one. Nothing waits for it at the end of a program that contains the library. The unloading of a plug-in with its own
-/// copy wakes and joins it.
+/// it ends when two sweeps in a row returned nothing and little became free; and while a heap profile is saved at
+/// intervals (TENURE_PROFILE_EVERY_MS), because it saves the files of a program that allocates nothing. It allocates
+/// nothing, has no cache, blocks all signals and has a stack of 64 KiB beside the thread-local variables. The child of
+/// a fork has none until it needs one. Nothing waits for it at the end of a program that contains the library. The
+/// unloading of a plug-in with its own copy wakes and joins it.
 
 #include <atomic>
 #include <cstdint>
