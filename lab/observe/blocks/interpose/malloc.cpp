@@ -31,11 +31,14 @@ void* move_out_of_early(void* block, std::size_t bytes) noexcept {
 /// Once a block is moved, another thread may have its address: so it is forgotten before the call.
 template<class Reallocate>
 [[nodiscard]] void* moved(void* block, std::size_t bytes, Reallocate&& reallocate) noexcept {
-    const bool was_known = forget_block(block);
+    const std::size_t bytes_before = forget_block(block);
     void* const answer = reallocate();
-    if (answer != nullptr || bytes == 0) return noted(answer, bytes);
-    if (was_known) note_block(block, malloc_usable_size(block)); // refused: it stays
-    return nullptr;
+    if (answer == nullptr && bytes != 0) { // refused: it stays
+        if (bytes_before != 0) note_block(block, bytes_before);
+        return nullptr;
+    }
+    if (answer != block) note_freed(block, bytes_before);
+    return noted(answer, bytes);
 }
 
 }
@@ -87,7 +90,8 @@ void* memalign(std::size_t alignment, std::size_t bytes) {
 void free(void* block) {
     auto* const function = real<void(void*)>(call::free);
     if (block == nullptr || is_early(block) || function == nullptr) return;
-    forget_block(block);
+    const std::size_t bytes = forget_block(block);
     function(block);
+    note_freed(block, bytes);
 }
 }

@@ -53,8 +53,9 @@ void noted_delete(void* block, Others... others) {
     if (block == nullptr) return;
     auto* const function = real<void(void*, Others...)>(Which);
     if (function == nullptr) return free(block);
-    forget_block(block);
+    const std::size_t freed_bytes = forget_block(block);
     function(block, others...);
+    note_freed(block, freed_bytes);
 }
 
 }

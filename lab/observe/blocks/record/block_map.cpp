@@ -90,6 +90,22 @@ bool block_map::remove(const void* block, std::size_t bytes) noexcept {
     return true;
 }
 
+void block_map::forget(std::uintptr_t begin, std::size_t bytes) noexcept {
+    const auto clear = [](std::atomic<std::uint32_t>& word) {
+        std::uint32_t without_blocks = had_blocks;
+        word.compare_exchange_strong(without_blocks, 0, relaxed);
+    };
+    for (std::uintptr_t at = begin, end = begin + bytes; at < end;) {
+        leaf* const of = leaf_at(at);
+        const bool is_region = at % region_bytes == 0 && end - at >= region_bytes;
+        const std::size_t step = is_region ? region_bytes : page_bytes;
+        if (of != nullptr) {
+            clear(is_region ? of->regions[at % leaf_bytes / region_bytes] : of->pages[at % leaf_bytes / page_bytes].figures);
+        }
+        at = align_down(at, step) + step;
+    }
+}
+
 page_figures block_map::at(std::uintptr_t address) const noexcept {
     const leaf* const of = leaf_at(address);
     if (of == nullptr) return {};

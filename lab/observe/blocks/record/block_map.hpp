@@ -43,6 +43,9 @@ public:
     /// Returns   whether the block was in the map.
     bool remove(const void* block, std::size_t bytes) noexcept;
 
+    /// These addresses were unmapped: what lies there from now on had no blocks. Pages with blocks stay as they are.
+    void forget(std::uintptr_t begin, std::size_t bytes) noexcept;
+
     /// Of the page that contains this address.
     [[nodiscard]] page_figures at(std::uintptr_t address) const noexcept;
     /// Whether any block was ever in the leaf of this address.

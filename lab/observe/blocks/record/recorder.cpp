@@ -24,6 +24,7 @@
 #include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/output_file.hpp>
 #include <tenure/platform/program.hpp>
+#include <tenure/platform/readable.hpp>
 #include <tenure/platform/thread.hpp>
 
 #include "observe/blocks/interpose/real.hpp"
@@ -64,7 +65,7 @@ constinit platform::fork_handler records_fork{platform::fork_order::leaf, nullpt
 struct countdown {
     double bytes = 0;
     bool is_drawn = false;
-    bool is_busy = false; ///< inside record(): what this allocates itself is not recorded
+    bool is_busy = false; ///< in this library, or in the malloc for it: what this allocates is not the program's
 };
 constinit thread_local countdown mine{};
 
@@ -83,6 +84,17 @@ public:
 private:
     int saved_;
 };
+
+/// Zero if it cannot be known. tcmalloc allocates in the first call.
+[[nodiscard]] std::size_t usable_bytes(const void* block) noexcept {
+    auto* const function = real<std::size_t(const void*)>(call::malloc_usable_size);
+    if (function == nullptr) return 0;
+    const bool was_busy = mine.is_busy;
+    mine.is_busy = true;
+    const std::size_t bytes = function(block);
+    mine.is_busy = was_busy;
+    return bytes;
+}
 
 [[nodiscard]] bool may_save() noexcept { return !save_mutex.is_mine() && !records_of_profile.mutex().is_mine(); }
 
@@ -125,13 +137,11 @@ TENURE_COLD void record(const void* block, std::size_t asked_bytes, std::size_t 
 }
 
 void note_block(const void* block, std::size_t asked_bytes) noexcept {
-    if (block == nullptr || now.load(std::memory_order_acquire) == state::off) return;
-    auto* const usable = real<std::size_t(const void*)>(call::malloc_usable_size);
-    if (usable == nullptr) return;
-    const std::size_t bytes = usable(block);
-    if (!known_blocks.add(block, bytes)) return;
+    if (block == nullptr || mine.is_busy || now.load(std::memory_order_acquire) == state::off) return;
+    const std::size_t bytes = usable_bytes(block);
+    if (bytes == 0 || !known_blocks.add(block, bytes)) return;
     if (now.load(std::memory_order_relaxed) == state::not_begun) begin();
-    if (now.load(std::memory_order_acquire) != state::on || mine.is_busy) return;
+    if (now.load(std::memory_order_acquire) != state::on) return;
     if (!mine.is_drawn) mine.bytes = draw_bytes();
     mine.is_drawn = true;
     mine.bytes -= static_cast<double>(bytes);
@@ -144,12 +154,19 @@ void note_block(const void* block, std::size_t asked_bytes) noexcept {
     mine.is_busy = false;
 }
 
-bool forget_block(const void* block) noexcept {
-    if (block == nullptr || !known_blocks.contains(block)) return false;
-    const std::size_t bytes = real<std::size_t(const void*)>(call::malloc_usable_size)(block);
-    if (!known_blocks.remove(block, bytes)) return false;
+std::size_t forget_block(const void* block) noexcept {
+    if (block == nullptr || !known_blocks.contains(block)) return 0;
+    const std::size_t bytes = usable_bytes(block);
+    if (!known_blocks.remove(block, bytes)) return 0;
     if (records_of_profile.may_contain(block)) records_of_profile.end(block);
-    return true;
+    return bytes;
+}
+
+void note_freed(const void* block, std::size_t bytes) noexcept {
+    // Mallocs unmap large blocks at once, or none. Later mappings there may be the program's own.
+    constexpr std::size_t least_unmapped_bytes = std::size_t{64} * 1024;
+    if (bytes >= least_unmapped_bytes && !platform::is_readable(block, 1))
+        known_blocks.forget(address_of(block), bytes);
 }
 
 namespace {
@@ -160,14 +177,19 @@ namespace {
     return found;
 }
 
+/// Whether calls of the program reach this library: a malloc of the program's own file comes before it. Its address does
+/// not tell, because that may be the program's entry for calls of ours.
+[[nodiscard]] bool is_reached() noexcept {
+    void* volatile block = ::malloc(1);
+    const bool is_known = known_blocks.contains(block);
+    ::free(block);
+    return is_known;
+}
+
 /// What keeps this malloc from being observed; empty when nothing does.
 void find_malloc(report_text& refusal) noexcept {
-    // The program's own definition comes first, as the loader sees it.
-    const void* const used = reinterpret_cast<const void*>(static_cast<void* (*)(std::size_t)>(&::malloc));
-    const Dl_info first = object_of(used), ours = object_of(reinterpret_cast<const void*>(&record));
-    if (first.dli_fbase != ours.dli_fbase) {
-        refusal.text(first.dli_fname != nullptr ? first.dli_fname : "the program");
-        refusal.text(" has a malloc built in, which cannot be observed from outside.");
+    if (!is_reached()) {
+        refusal.text(platform::program_name()).text(" has a malloc built in, which cannot be observed from outside.");
         return;
     }
     const Dl_info real_one = object_of(reinterpret_cast<const void*>(real<void>(call::malloc)));

@@ -16,7 +16,10 @@ namespace tenure::lab::blocks {
 /// calls malloc.
 void note_block(const void* block, std::size_t asked_bytes) noexcept;
 
-/// A block is about to be freed. Returns   whether it was known.
-bool forget_block(const void* block) noexcept;
+/// A block is about to be freed. Returns   its size; zero if it was not known.
+std::size_t forget_block(const void* block) noexcept;
+
+/// It was freed. `bytes`: what forget_block() has returned.
+void note_freed(const void* block, std::size_t bytes) noexcept;
 
 }
