@@ -29,10 +29,11 @@ const std::string usual_sample = "16K";
 pins_command::pins_command(CLI::App& app)
     : command_(app.add_subcommand("pins", "Shows where a program's resident memory goes, and who keeps it")) {
     command_
-        ->add_option("--heap", heap_,
-                     "Whose memory is examined: tenure, with which the program then runs, or own, the malloc that the "
-                     "program has itself (glibc's, jemalloc, ...). Of own less is known: addresses and sizes of blocks, "
-                     "and not what the malloc keeps free")
+        ->add_option(
+            "--heap", heap_,
+            "Whose memory is examined: tenure, with which the program then runs, or own, the malloc that the "
+            "program has itself (glibc's, jemalloc, ...). Of own less is known: addresses and sizes of blocks, "
+            "and not what the malloc keeps free")
         ->check(CLI::IsMember(std::vector<std::string>{"tenure", "own"}))
         ->type_name("NAME")
         ->capture_default_str();
@@ -116,8 +117,7 @@ int pins_command::run() const {
 
 int pins_command::run_and_show() const {
     const std::string folder = out_.empty() ? fmt::format("tenure-pins-{}", ::getpid()) : out_;
-    profile_request request{sample_.empty() ? usual_sample : sample_, every_, folder, at_peak_, true,
-                            heap_ == "own"};
+    profile_request request{sample_.empty() ? usual_sample : sample_, every_, folder, at_peak_, true, heap_ == "own"};
     if (is_exact_) request.sample = "1";
     const recorded_profiles recorded = record_program(words_, request);
     if (recorded.shown.empty()) return recorded.code;

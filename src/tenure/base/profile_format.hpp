@@ -56,7 +56,7 @@ enum class section : std::uint32_t {
     malloc_file = 20,     ///< text: the file that this malloc is in
     pages_of_blocks = 21, ///< page_run: pages with recorded blocks, or that had some; may occur several times. Small
                           ///< blocks have `block_bytes` zero: a page may have blocks of any sizes
-    end = 99,      ///< one std::uint64_t: the checksum of all bytes before this section's header. Nothing follows
+    end = 99, ///< one std::uint64_t: the checksum of all bytes before this section's header. Nothing follows
 };
 
 struct section_header {

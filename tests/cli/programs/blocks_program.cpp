@@ -54,8 +54,7 @@ void allocate_and_free_each_way() {
     try { // refused: nothing is allocated, and the exception comes through
         const std::size_t too_much = static_cast<std::size_t>(-1) / 4;
         passed = ::operator new(too_much);
-    } catch (const std::bad_alloc&) {
-    }
+    } catch (const std::bad_alloc&) {}
 }
 
 /// Blocks that one thread allocates and another frees.

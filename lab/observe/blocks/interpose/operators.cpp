@@ -87,9 +87,7 @@ void _ZdlPv(void* block) { noted_delete<call::delete_object>(block); }
 void _ZdaPv(void* block) { noted_delete<call::delete_array>(block); }
 void _ZdlPvm(void* block, std::size_t bytes) { noted_delete<call::delete_sized>(block, bytes); }
 void _ZdaPvm(void* block, std::size_t bytes) { noted_delete<call::delete_array_sized>(block, bytes); }
-void _ZdlPvSt11align_val_t(void* block, std::size_t alignment) {
-    noted_delete<call::delete_aligned>(block, alignment);
-}
+void _ZdlPvSt11align_val_t(void* block, std::size_t alignment) { noted_delete<call::delete_aligned>(block, alignment); }
 void _ZdaPvSt11align_val_t(void* block, std::size_t alignment) {
     noted_delete<call::delete_array_aligned>(block, alignment);
 }

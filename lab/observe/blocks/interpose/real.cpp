@@ -74,9 +74,7 @@ void* take_early(std::size_t bytes) noexcept {
     return early_store + begin + head_bytes;
 }
 
-bool is_early(const void* block) noexcept {
-    return address_of(block) - address_of(early_store) < early_capacity;
-}
+bool is_early(const void* block) noexcept { return address_of(block) - address_of(early_store) < early_capacity; }
 
 std::size_t early_bytes(const void* block) noexcept {
     std::size_t bytes = 0;

@@ -31,8 +31,7 @@ block_map::leaf* block_map::make_leaf(std::uintptr_t address) noexcept {
     if (memory == nullptr) return nullptr;
     auto* const made = static_cast<leaf*>(memory); // zero, which is a valid leaf
     leaf* found = nullptr;
-    if (leaves_[index].compare_exchange_strong(found, made, std::memory_order_acq_rel))
-        return made;
+    if (leaves_[index].compare_exchange_strong(found, made, std::memory_order_acq_rel)) return made;
     platform::unreserve(memory, align_up(sizeof(leaf), page_bytes)); // another thread was first
     return found;
 }
@@ -100,7 +99,8 @@ void block_map::forget(std::uintptr_t begin, std::size_t bytes) noexcept {
         const bool is_region = at % region_bytes == 0 && end - at >= region_bytes;
         const std::size_t step = is_region ? region_bytes : page_bytes;
         if (of != nullptr) {
-            clear(is_region ? of->regions[at % leaf_bytes / region_bytes] : of->pages[at % leaf_bytes / page_bytes].figures);
+            clear(is_region ? of->regions[at % leaf_bytes / region_bytes]
+                            : of->pages[at % leaf_bytes / page_bytes].figures);
         }
         at = align_down(at, step) + step;
     }

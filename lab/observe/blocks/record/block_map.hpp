@@ -24,8 +24,8 @@ struct page_figures {
 
 /// A bit for every eight bytes says where blocks begin; a word for every page counts them. Pages lie in leaves of 1 GiB
 /// of addresses, which are mapped at the first block there and never unmapped: 72 bytes of them are touched for each
-/// page with blocks. A block that covers whole regions of 2 MiB counts once for each of them. Make the map static: it is
-/// 1 MiB of zeros, of which the system commits what is touched.
+/// page with blocks. A block that covers whole regions of 2 MiB counts once for each of them. Make the map static: it
+/// is 1 MiB of zeros, of which the system commits what is touched.
 ///
 /// Cost      add, remove: two atomic operations for a small block.
 /// Threads   any; calls for one block do not overlap.
@@ -58,7 +58,8 @@ private:
     static constexpr std::size_t granule_bytes = 8, bits_per_word = 64; ///< a granule is the least distance of blocks
     static constexpr std::size_t leaf_count = (std::size_t{1} << platform::user_address_bits) / leaf_bytes;
 
-    // The word of a page: | had blocks: 1 bit | blocks: 15 | live bytes: 16 |. That of a region: | had: 1 | blocks: 31 |.
+    // The word of a page: | had blocks: 1 bit | blocks: 15 | live bytes: 16 |. That of a region: | had: 1 | blocks: 31
+    // |.
     static constexpr std::uint32_t had_blocks = std::uint32_t{1} << 31, one_block = std::uint32_t{1} << 16;
     struct page_record {
         std::atomic<std::uint32_t> figures;

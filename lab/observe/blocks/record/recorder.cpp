@@ -177,8 +177,8 @@ namespace {
     return found;
 }
 
-/// Whether calls of the program reach this library: a malloc of the program's own file comes before it. Its address does
-/// not tell, because that may be the program's entry for calls of ours.
+/// Whether calls of the program reach this library: a malloc of the program's own file comes before it. Its address
+/// does not tell, because that may be the program's entry for calls of ours.
 [[nodiscard]] bool is_reached() noexcept {
     void* volatile block = ::malloc(1);
     const bool is_known = known_blocks.contains(block);

@@ -49,7 +49,8 @@ struct page_writer {
     void write(const mapping_line& mapping) noexcept {
         if (!may_have_blocks(mapping)) return;
         for (std::uintptr_t at = mapping.begin; at < mapping.end;) {
-            const std::uintptr_t next = std::min(mapping.end, align_down(at, block_map::leaf_bytes) + block_map::leaf_bytes);
+            const std::uintptr_t next =
+                std::min(mapping.end, align_down(at, block_map::leaf_bytes) + block_map::leaf_bytes);
             if (map.has_leaf(at)) {
                 platform::for_each_resident(pointer_at(at), next - at, [&](void* begin, std::size_t bytes) {
                     for (std::size_t offset = 0; offset < bytes; offset += format::page_bytes)

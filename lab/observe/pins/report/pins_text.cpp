@@ -113,7 +113,8 @@ std::string advice_for(const pinning_stack& stack, const pinned_memory& pinned) 
     const double saved = stack.alone.bytes - stack.live.bytes;
     if (saved < notable * static_cast<double>(pinned.parts.resident) || saved < stack.live.bytes) return {};
     return fmt::format("in pages of their own ({}) they would take {} and not {}: saves {}",
-                       pinned.malloc_file.empty() ? "an owner tag, a pool" : "a pool, an arena", size_text(stack.live.bytes), size_text(stack.alone.bytes), size_text(saved));
+                       pinned.malloc_file.empty() ? "an owner tag, a pool" : "a pool, an arena",
+                       size_text(stack.live.bytes), size_text(stack.alone.bytes), size_text(saved));
 }
 
 std::string to_text(const named_profile& profile, const pinned_memory& pinned, const pins_choice& choice) {

@@ -18,7 +18,8 @@ namespace tenure::inline TENURE_ABI::detail {
 
 class section_writer;
 
-/// Writes what each OS page of the process heap is used for, and the free blocks of caches, which the pages do not show.
+/// Writes what each OS page of the process heap is used for, and the free blocks of caches, which the pages do not
+/// show.
 void write_heap_pages(section_writer& to) noexcept;
 
 /// Collects the figures of pages. It is large: give it static memory.
