@@ -28,6 +28,15 @@ void* move_out_of_early(void* block, std::size_t bytes) noexcept {
     return block;
 }
 
+template<call Which, class... Others>
+void freed(void* block, Others... others) noexcept {
+    auto* const function = real<void(void*, Others...)>(Which);
+    if (block == nullptr || is_early(block) || function == nullptr) return;
+    const std::size_t bytes = forget_block(block);
+    function(block, others...);
+    note_freed(block, bytes);
+}
+
 /// Once a block is moved, another thread may have its address: so it is forgotten before the call.
 template<class Reallocate>
 [[nodiscard]] void* moved(void* block, std::size_t bytes, Reallocate&& reallocate) noexcept {
@@ -87,11 +96,15 @@ void* memalign(std::size_t alignment, std::size_t bytes) {
     return noted(real<void*(std::size_t, std::size_t)>(call::memalign)(alignment, bytes), bytes);
 }
 
-void free(void* block) {
-    auto* const function = real<void(void*)>(call::free);
-    if (block == nullptr || is_early(block) || function == nullptr) return;
-    const std::size_t bytes = forget_block(block);
-    function(block);
-    note_freed(block, bytes);
+void free(void* block) { freed<call::free>(block); }
+
+// Of C23: a malloc may lack them.
+void free_sized(void* block, std::size_t bytes) {
+    if (real<void>(call::free_sized) == nullptr) return freed<call::free>(block);
+    freed<call::free_sized>(block, bytes);
+}
+void free_aligned_sized(void* block, std::size_t alignment, std::size_t bytes) {
+    if (real<void>(call::free_aligned_sized) == nullptr) return freed<call::free>(block);
+    freed<call::free_aligned_sized>(block, alignment, bytes);
 }
 }

@@ -24,6 +24,8 @@ constexpr const char* names[call_count] = {
     "aligned_alloc",
     "memalign",
     "free",
+    "free_sized",
+    "free_aligned_sized",
     "malloc_usable_size",
     "_Znwm",
     "_Znam",

@@ -21,6 +21,8 @@ enum class call : std::uint8_t {
     aligned_alloc,
     memalign,
     free,
+    free_sized,
+    free_aligned_sized,
     malloc_usable_size,
     new_object,
     new_array,

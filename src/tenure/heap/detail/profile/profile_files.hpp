@@ -18,15 +18,15 @@ class profile_records;
 
 /// Appends `DIRECTORY/PROGRAM.PROCESS.NUMBER.heapprofile`, with the directory of TENURE_PROFILE_DIR; at the end and at
 /// a peak, `exit` or `peak` is the number. Each other call counts the number up.
-TENURE_API void name_profile_file(report_text& path, profile_format::occasion why) noexcept;
+void name_profile_file(report_text& path, profile_format::occasion why) noexcept;
 
 /// Reports that a file could not be written, and what helps.
-TENURE_API void report_profile_not_written(const report_text& path) noexcept;
+void report_profile_not_written(const report_text& path) noexcept;
 
 /// The options profile_every_ms and profile_at_peak.
 ///
 /// Threads   any.
-class TENURE_API save_schedule {
+class save_schedule {
 public:
     constexpr save_schedule() noexcept = default;
     save_schedule(const save_schedule&) = delete;
