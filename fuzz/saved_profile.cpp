@@ -44,6 +44,14 @@ std::string wrapped(const std::uint8_t* bytes, std::size_t count) {
     return text.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
+/// Begins with the section that says that the pages are those of the program's own malloc.
+std::string of_own_malloc(const std::uint8_t* bytes, std::size_t count) {
+    const format::section_header malloc_file{format::section::malloc_file, 1, 8};
+    std::string text(reinterpret_cast<const char*>(&malloc_file), sizeof malloc_file);
+    text.append("libc.so.").append(reinterpret_cast<const char*>(bytes), count);
+    return wrapped(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
+}
+
 void read(const std::string& bytes) {
     const tenure::lab::saved_profile found = tenure::lab::read_profile(bytes);
     if (!found.ok()) return;
@@ -78,5 +86,6 @@ void read(const std::string& bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
     read(std::string(reinterpret_cast<const char*>(bytes), count));
     read(wrapped(bytes, count));
+    read(of_own_malloc(bytes, count));
     return 0;
 }

@@ -154,6 +154,43 @@ TEST(pinned_memory, a_page_with_several_blocks_of_one_stack_goes_back_when_all_a
     EXPECT_NEAR(found.stacks[0].held.bytes, page - 1200.0 + (page - 800.0) / 2, 0.01);
 }
 
+// As of a malloc that is not ours.
+TEST(pinned_memory, pages_of_any_size_have_blocks_of_several) {
+    file of;
+    of.pages = {run(0, 1, page_use::small_blocks, 1600, 3), run(1, 1, page_use::large_block, page, 1),
+                run(2, 1, page_use::small_blocks, 100, 1)};
+    for (format::page_run& each : of.pages) each.block_bytes = 0;
+    of.block(heap_begin, 400, 0);
+    of.block(heap_begin + 500, 800, 1);
+    of.block(heap_begin + page - 400, page + 500, 0); // begins in the first page, and ends in the third
+    const pinned_memory found = of.pinned();
+    ASSERT_EQ(found.stacks.size(), 2u);
+    const double shared = page - 1600;
+    EXPECT_NEAR(found.stacks[0].held.bytes, shared / 2 + (page - 100.0), 0.01);
+    EXPECT_NEAR(found.stacks[1].held.bytes, shared / 2, 0.01);
+    EXPECT_EQ(found.stacks[0].alone.bytes, 2 * page);
+    EXPECT_NEAR(found.held.bytes, double(found.parts.held), 0.01) << "every block is known";
+}
+
+TEST(pinned_memory, outputs_say_what_is_not_known_of_another_malloc) {
+    file of;
+    of.pages = {run(0, 1, page_use::small_blocks, 400, 1), run(1, 1, page_use::free)};
+    of.block(heap_begin, 400, 0);
+    saved_profile saved = of.read();
+    saved.malloc_file = "/lib/lib<b>other.so.2";
+    symbols names;
+    const named_profile named = name_profile(saved, names);
+    const pinned_memory found = find_pinned(saved, named);
+    const std::string text = to_text(named, found, {}), html = to_html(saved, named, found);
+    EXPECT_NE(text.find("own malloc (lib<b>other.so.2)"), std::string::npos) << text;
+    EXPECT_NE(text.find("is not known"), std::string::npos) << text;
+    EXPECT_EQ(text.find("purge delay"), std::string::npos) << "that is of Tenure's heap\n" << text;
+    EXPECT_NE(html.find("own malloc (lib&lt;b&gt;other.so.2)"), std::string::npos);
+    EXPECT_NE(to_json(named, found).find("\"unknown\""), std::string::npos);
+    saved.malloc_file.clear();
+    EXPECT_EQ(to_json(named, find_pinned(saved, named)).find("\"unknown\""), std::string::npos);
+}
+
 // The process goes on between the two parts of the file.
 TEST(pinned_memory, a_block_that_was_freed_since_holds_nothing_of_what_came_in_its_place) {
     file of;

@@ -30,7 +30,7 @@ private:
                            const std::string& folder) const;
 
     CLI::App* command_;
-    std::string sample_, out_, every_, html_, json_;
+    std::string heap_ = "tenure", sample_, out_, every_, html_, json_;
     bool is_exact_ = false, at_peak_ = false;
     attached_choice attached_;
     shown_stacks shown_;

@@ -9,7 +9,13 @@
 namespace tenure::lab {
 
 memory_moment moment_of(const saved_profile& saved, const std::string& file) {
-    return {file, saved.header.saved_ms, saved.header.started_ms, saved.header.written_at, parts_of(saved), {}};
+    return {file,
+            saved.header.saved_ms,
+            saved.header.started_ms,
+            saved.header.written_at,
+            parts_of(saved),
+            saved.malloc_file,
+            {}};
 }
 
 std::uint64_t memory_course::age_ms(const memory_moment& of) const {

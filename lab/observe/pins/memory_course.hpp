@@ -24,7 +24,8 @@ struct memory_moment {
     std::uint64_t started_ms = 0;
     profile_format::occasion written_at{};
     memory_parts parts;
-    std::string map; ///< as HTML; empty: there is none for this file
+    std::string malloc_file; ///< as in a saved profile: the parts have other names then
+    std::string map;         ///< as HTML; empty: there is none for this file
 };
 
 /// In the order of time.

@@ -61,6 +61,7 @@ struct pinned_memory {
     profile_format::estimate rounding{}; ///< of `parts.live`: what the blocks are larger than was asked for
     bool is_exact = false;               ///< every block was recorded
     bool is_calibrated = false;          ///< the estimates are corrected by the heap's counts: profile/calibration.hpp
+    std::string malloc_file;             ///< the program's own malloc; empty: Tenure's heap
 };
 
 /// The parts alone. Requires  `saved` has pages and is ok.

@@ -31,7 +31,7 @@ struct stacked_parts {
 
     explicit stacked_parts(const memory_course& course) {
         std::vector<std::vector<memory_part>> by_moment;
-        for (const memory_moment& each : course.moments) by_moment.push_back(all_parts(each.parts));
+        for (const memory_moment& each : course.moments) by_moment.push_back(all_parts(each.parts, each.malloc_file));
         parts = by_moment.back();
         std::vector<double> sum(by_moment.size());
         for (std::size_t part = 0; part < parts.size(); ++part) {
@@ -137,7 +137,8 @@ nlohmann::json json_of_course(const memory_course& course) {
     nlohmann::json all = nlohmann::json::array();
     for (const memory_moment& each : course.moments) {
         nlohmann::json parts;
-        for (const memory_part& part : all_parts(each.parts)) parts[std::string{part.key}] = part.bytes;
+        for (const memory_part& part : all_parts(each.parts, each.malloc_file))
+            parts[std::string{part.key}] = part.bytes;
         all.push_back({{"file", each.file},
                        {"saved_ms", each.saved_ms},
                        {"resident_bytes", each.parts.resident},

@@ -29,7 +29,8 @@ std::string to_json(const named_profile& profile, const pinned_memory& pinned, c
     for (const other_memory& each : pinned.others)
         others.push_back({{"name", each.name}, {"resident_bytes", each.resident_bytes}});
     nlohmann::json parts;
-    for (const memory_part& each : all_parts(pinned.parts)) parts[std::string{each.key}] = each.bytes;
+    for (const memory_part& each : all_parts(pinned.parts, pinned.malloc_file))
+        parts[std::string{each.key}] = each.bytes;
     nlohmann::json whole{{"program", profile.program},
                          {"command", profile.command},
                          {"process", profile.header.process},
@@ -45,6 +46,10 @@ std::string to_json(const named_profile& profile, const pinned_memory& pinned, c
                          {"held", json_of_estimate(pinned.held)},
                          {"stacks", std::move(stacks)}};
     if (course.is_shown()) whole["over_time"] = json_of_course(course);
+    if (!pinned.malloc_file.empty()) {
+        whole["malloc"] = pinned.malloc_file;
+        whole["unknown"] = words_about(pinned).unknown;
+    }
     return whole.dump(2) + "\n";
 }
 

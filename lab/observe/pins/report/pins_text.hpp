@@ -31,8 +31,15 @@ struct memory_part {
     std::uint64_t bytes = 0;
 };
 
-/// All parts, in the order in which they are shown.
-[[nodiscard]] std::vector<memory_part> all_parts(const memory_parts& parts);
+/// All parts, in the order in which they are shown. `malloc_file` is that of a saved profile: empty for Tenure's heap.
+[[nodiscard]] std::vector<memory_part> all_parts(const memory_parts& parts, std::string_view malloc_file);
+
+/// What the figures are of, and what cannot be known of a malloc that is not ours; empty for Tenure's heap.
+struct malloc_words {
+    std::string what;
+    std::vector<std::string> unknown; ///< sentences
+};
+[[nodiscard]] malloc_words words_about(const pinned_memory& pinned);
 
 /// The number of stacks that are shown: those that hold something come first.
 [[nodiscard]] std::size_t stacks_that_hold(const pinned_memory& pinned);
@@ -41,6 +48,6 @@ struct memory_part {
 [[nodiscard]] std::string sentence_of(const pinning_stack& stack, bool is_exact);
 
 /// What to do with the blocks of a stack; empty when nothing is worth it.
-[[nodiscard]] std::string advice_for(const pinning_stack& stack, const memory_parts& parts);
+[[nodiscard]] std::string advice_for(const pinning_stack& stack, const pinned_memory& pinned);
 
 }

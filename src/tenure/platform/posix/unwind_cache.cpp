@@ -20,7 +20,7 @@ public:
     /// Finds the index of the object that is loaded at a position, without a lock.
     /// Returns   false if there is none, or the C library cannot tell.
     [[nodiscard]] bool find([[maybe_unused]] std::uintptr_t position) noexcept {
-#if defined(DLFO_STRUCT_HAS_EH_DBASE)             // glibc 2.35
+#if defined(DLFO_STRUCT_HAS_EH_DBASE)                // glibc 2.35
         constexpr std::uint32_t known = 0x3B03'1B01; // version 1; relative to here, unsigned, relative to the index
         dl_find_object object{};
         if (_dl_find_object(reinterpret_cast<void*>(position), &object) != 0) return false;

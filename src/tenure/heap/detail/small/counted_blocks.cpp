@@ -139,9 +139,8 @@ std::size_t small_blocks::restock(thread_cache& cache, std::size_t class_index, 
     return taken;
 }
 
-/// Takes a block from the stock, and moves more to the entry of the class, for the allocations that come before the next
-/// one of the profile.
-/// Requires  the stock has a block; the entry of the class is empty.
+/// Takes a block from the stock, and moves more to the entry of the class, for the allocations that come before the
+/// next one of the profile. Requires  the stock has a block; the entry of the class is empty.
 void* small_blocks::take_from_stock(thread_cache& cache, std::size_t class_index) noexcept {
     block_cache& ready = cache.of_class[class_index];
     block_cache& stock = cache.stock(class_index);
