@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/platform/posix/unwind_cache.hpp>
+#include <tenure/platform/posix/unwind/unwind_cache.hpp>
 
 #include <dlfcn.h>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/platform/posix/unwind_rules.hpp>
+#include <tenure/platform/posix/unwind/unwind_rules.hpp>
 
 #include <algorithm>
 

@@ -13,11 +13,11 @@
 /// Threads   one at a time: a walk that finds the cache in use goes on without it. In the child of a fork during a
 ///           walk of another thread, that is so for ever.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
-#include <tenure/platform/posix/unwind_rules.hpp>
+#include <tenure/base/atomic.hpp>
+#include <tenure/platform/posix/unwind/unwind_rules.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
 
@@ -36,8 +36,8 @@ class unwind_cache {
 public:
     constexpr unwind_cache() noexcept = default;
     /// Returns   false if another walk uses the cache.
-    [[nodiscard]] bool begin() noexcept { return !is_used_.exchange(true, std::memory_order_acquire); }
-    void end() noexcept { is_used_.store(false, std::memory_order_release); }
+    [[nodiscard]] bool begin() noexcept { return !is_used_.exchange(true, detail::memory_order::acquire); }
+    void end() noexcept { is_used_.store(false, detail::memory_order::release); }
     /// Returns   nullptr if the position is not in the cache.
     [[nodiscard]] const unwind_step* find(std::uintptr_t position) const noexcept;
     /// Remembers what was found for a position, if it is simple enough.
@@ -65,7 +65,7 @@ private:
         return position * std::uintptr_t{0x9E37'79B9'7F4A'7C15} >> (64 - entry_bits);
     }
 
-    std::atomic<bool> is_used_{false};
+    detail::atomic<bool> is_used_{false};
     entry entries_[std::size_t{1} << entry_bits]{};
 };
 

@@ -8,8 +8,8 @@
 #include <tenure/base/align.hpp>
 #include <tenure/base/host.hpp>
 #include <tenure/platform/fault.hpp>
-#include <tenure/platform/posix/unwind_cache.hpp>
-#include <tenure/platform/posix/unwind_rules.hpp>
+#include <tenure/platform/posix/unwind/unwind_cache.hpp>
+#include <tenure/platform/posix/unwind/unwind_rules.hpp>
 #include <tenure/platform/readable.hpp>
 
 // Call stacks by the unwind tables, as the compiler's runtime reads them, but on any stack. The runtime reads the code
