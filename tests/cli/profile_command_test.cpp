@@ -160,7 +160,8 @@ double bytes_in_pprof(const std::string& text, const std::string& function) {
         std::istringstream words(line);
         std::string flat, flat_share, sum_share, cumulative;
         words >> flat >> flat_share >> sum_share >> cumulative;
-        if (line.find(function) != std::string::npos && cumulative.ends_with('B')) return std::stod(cumulative);
+        if (line.ends_with(function) && !line.ends_with('_' + function) && cumulative.ends_with('B'))
+            return std::stod(cumulative);
     }
     return -1;
 }

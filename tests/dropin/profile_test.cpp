@@ -319,6 +319,7 @@ TEST_F(dropin_profiles, blocks_are_resized_as_without_a_profile) {
         ::setenv("TENURE_PROFILE", "1", 1);
         ::setenv("TENURE_PROFILE_SAMPLE", sample, 1);
         EXPECT_EXIT(std::exit(reallocates() ? 0 : 1), testing::ExitedWithCode(0), "") << sample;
+        EXPECT_FALSE(files(".exit.").empty()) << sample;
     }
 }
 

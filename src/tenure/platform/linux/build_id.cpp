@@ -18,8 +18,8 @@ namespace tenure::inline TENURE_ABI::platform {
 namespace {
 
 /// Reads memory of this process. The system copies, so that memory which another thread unmaps meanwhile is an error
-/// and no fault. dl_iterate_phdr() would take the linker's lock, which the interrupted thread may hold. It copies 1
-/// KiB at a time: a file's headers and notes are nearly always in the first one.
+/// and no fault. dl_iterate_phdr() would take the linker's lock, which the interrupted thread may hold. The
+/// reader copies 1 KiB at a time: a file's headers and notes are nearly always in the first one.
 class part_reader {
 public:
     template<class T>

@@ -100,8 +100,8 @@ void small_blocks::follow_counting(thread_cache& cache) const noexcept {
     }
 }
 
-/// The most blocks of a stock to use at once: so few that those freed last are still in the processor's first cache
-/// when they are used again.
+/// The most blocks of a stock to use at once: 32, of 4 KiB together, but at least eight, so that small ones which were
+/// freed last are still in the processor's first cache when they are used again.
 std::uint32_t small_blocks::ready_blocks(std::size_t class_index) noexcept {
     constexpr std::size_t near_bytes = 4096;
     return std::min({cached_in(near_bytes, class_index, first_capacity), close_capacity, base_cached(class_index)});

@@ -173,6 +173,7 @@ private:
 
 /// Goes to the caller by rules of the cache.
 [[nodiscard]] bool go_up(machine& now, const unwind_step& step, careful_reader& memory) noexcept {
+    if (step.is_outermost) return false;
     const std::uint64_t cfa = now.of[step.cfa_register] + static_cast<std::uint64_t>(std::int64_t{step.cfa_offset});
     if (cfa < now.of[unwind_stack_pointer]) return false;
     now.of[unwind_stack_pointer] = cfa;
@@ -212,7 +213,7 @@ private:
     return now.position != 0;
 }
 
-constinit unwind_cache rules_of_positions{};
+TENURE_BEHIND_OTHERS(9) constinit unwind_cache rules_of_positions{};
 
 /// The addresses of a walk that begins in the caller of the given machine.
 [[nodiscard]] std::size_t walk(machine& now, void** frames, std::size_t capacity) noexcept {

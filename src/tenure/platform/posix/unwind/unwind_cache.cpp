@@ -8,6 +8,12 @@
 #include <algorithm>
 #include <limits>
 
+// Since glibc 2.35. Other C libraries lack it.
+#ifdef DLFO_STRUCT_HAS_EH_DBASE
+// NOLINTNEXTLINE(readability-redundant-declaration,readability-inconsistent-declaration-parameter-name): weak here
+extern "C" __attribute__((weak)) int _dl_find_object(void* address, struct dl_find_object* found) noexcept;
+#endif
+
 namespace tenure::inline TENURE_ABI::platform {
 
 namespace {
@@ -22,6 +28,7 @@ public:
     [[nodiscard]] bool find([[maybe_unused]] std::uintptr_t position) noexcept {
 #if defined(DLFO_STRUCT_HAS_EH_DBASE)                // glibc 2.35
         constexpr std::uint32_t known = 0x3B03'1B01; // version 1; relative to here, unsigned, relative to the index
+        if (_dl_find_object == nullptr) return false;
         dl_find_object object{};
         if (_dl_find_object(reinterpret_cast<void*>(position), &object) != 0) return false;
         at_ = static_cast<const unsigned char*>(object.dlfo_eh_frame);
@@ -51,15 +58,15 @@ private:
     const unsigned char* at_ = nullptr;
 };
 
-/// A sum over a table.
+/// A sum over an entry of unwind tables: its length, and so many bytes behind.
 /// Returns   zero for one that is too long.
-[[nodiscard]] std::uint64_t sum_of(const unsigned char* table) noexcept {
+[[nodiscard]] std::uint64_t sum_of_entry(const unsigned char* entry) noexcept {
     constexpr std::size_t max_bytes = 512;
     std::uint32_t bytes = 0;
-    __builtin_memcpy(&bytes, table, sizeof bytes);
+    __builtin_memcpy(&bytes, entry, sizeof bytes);
     if (bytes > max_bytes) return 0;
     std::uint64_t sum = bytes;
-    const unsigned char* const begin = table + sizeof bytes;
+    const unsigned char* const begin = entry + sizeof bytes;
     for (std::size_t at = 0; at < bytes; at += sizeof sum) {
         std::uint64_t part = 0;
         __builtin_memcpy(&part, begin + at, std::min(sizeof part, bytes - at));
@@ -68,9 +75,21 @@ private:
     return sum | 1;
 }
 
+/// A sum over a function's table and the entry that it has in common with others, whose distance follows the length.
+[[nodiscard]] std::uint64_t sum_of(const unsigned char* table) noexcept {
+    const unsigned char* const distance_at = table + sizeof(std::uint32_t);
+    std::int32_t distance = 0;
+    __builtin_memcpy(&distance, distance_at, sizeof distance);
+    const std::uint64_t own = sum_of_entry(table), common = sum_of_entry(distance_at - distance);
+    return own != 0 && common != 0 ? (own ^ (common << 1)) | 1 : 0;
+}
+
 /// Returns   false if a step cannot express the rules.
 [[nodiscard]] bool simplify(const unwind_function& function, unwind_step& step) noexcept {
     const unwind_row& row = function.row;
+    step = {};
+    step.is_outermost = row.rules[function.return_column] == unwind_rule::undefined;
+    if (step.is_outermost) return true;
     constexpr std::int64_t word = sizeof(std::uint64_t);
     constexpr std::int64_t most = std::numeric_limits<std::int16_t>::max();
     if (function.is_signal_frame || row.cfa_expression != nullptr || row.cfa_register >= unwind_registers ||
@@ -79,11 +98,9 @@ private:
     step.cfa_offset = static_cast<std::int32_t>(row.cfa_offset);
     step.cfa_register = row.cfa_register;
     step.return_column = static_cast<std::uint8_t>(function.return_column);
-    step.saved_count = 0;
     for (std::size_t number = 0; number < unwind_registers; ++number) {
         const unwind_rule rule = row.rules[number];
-        if (rule == unwind_rule::same) continue;
-        if (rule == unwind_rule::undefined && number != function.return_column) continue;
+        if (rule == unwind_rule::same || rule == unwind_rule::undefined) continue;
         const std::int64_t place = row.values[number] / word;
         const bool is_simple =
             rule == unwind_rule::at_offset && place * word == row.values[number] && place <= most && place >= -most;

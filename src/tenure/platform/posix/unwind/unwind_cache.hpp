@@ -3,8 +3,8 @@
 #pragma once
 
 /// \file
-/// Remembers the unwind rules of positions in code. A walk finds a position's rules in some 1,000 instructions, in
-/// about 100 if it has found them before. Only simple rules are remembered: registers that are unchanged or saved at a
+/// Remembers the unwind rules of positions in code. A walk finds a position's rules in some 1,100 instructions, in
+/// about 200 if it has found them before. Only simple rules are remembered: registers that are unchanged or saved at a
 /// distance from the CFA. Nearly all positions have these.
 ///
 /// An object may be unloaded, and another one loaded at its addresses. A remembered position is therefore used only
@@ -28,6 +28,7 @@ struct unwind_step {
     std::uint8_t cfa_register;
     std::uint8_t return_column;
     std::uint8_t saved_count;
+    bool is_outermost;               ///< there is no caller; the rest is not set
     std::uint8_t numbers[max_saved]; ///< of registers
     std::int16_t places[max_saved];  ///< where they are saved: words from the CFA on
 };
@@ -50,7 +51,7 @@ private:
         const unsigned char* index;
         std::uint32_t number;
         std::uint32_t entry[2];
-        std::uint64_t sum; ///< of the table's bytes
+        std::uint64_t sum; ///< of the table's bytes, and of what it has in common with others
     };
     struct entry {
         std::uintptr_t position; ///< zero: none
