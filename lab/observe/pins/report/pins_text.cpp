@@ -144,14 +144,10 @@ std::string to_text(const named_profile& profile, const pinned_memory& pinned, c
         text += frames_text(stack, choice.frames, choice.width);
     }
     if (pinned.stacks.empty()) text += "     no block in use was sampled\n";
-    if (!pinned.stacks.empty() && holding == 0)
-        text += "     no stack with a sample holds any of it
-                ";
-            if (shown_stacks < holding) text += more_text(holding - shown_stacks);
-    text += fmt::format("     the rest, {}: {}blocks of before the profile, and the error of sampling
-                        ",
-                        size_text(rest),
-                        pinned.malloc_file.empty() ? "cached blocks, " : "");
+    if (!pinned.stacks.empty() && holding == 0) text += "     no stack with a sample holds any of it\n";
+    if (shown_stacks < holding) text += more_text(holding - shown_stacks);
+    text += fmt::format("     the rest, {}: {}blocks of before the profile, and the error of sampling\n",
+                        size_text(rest), pinned.malloc_file.empty() ? "cached blocks, " : "");
     text += pinned.is_exact ? "\nEvery block since the profile began was recorded.\n"
                             : "\n± is what 95 of 100 estimates are off by at most, by the chance of sampling.\n";
     return text;
