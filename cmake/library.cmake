@@ -21,7 +21,8 @@ if(UNIX)
     list(APPEND tenure_system_folders posix)
 endif()
 foreach(folder IN LISTS tenure_system_folders)
-    file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tenure/platform/${folder}/*.cpp)
+    file(GLOB found CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tenure/platform/${folder}/*.cpp
+        ${PROJECT_SOURCE_DIR}/src/tenure/platform/${folder}/*/*.cpp)
     list(APPEND tenure_sources ${found})
 endforeach()
 
