@@ -80,6 +80,14 @@ class Target:
             raise ValueError(str(found.GetError()))
         return found
 
+    def address(self, expression):
+        """The address that an expression means. For lldb, &reference is the place of the reference itself."""
+        if expression.startswith("&"):
+            found = without_reference(self.evaluate(expression[1:])).GetLoadAddress()
+            if found != lldb.LLDB_INVALID_ADDRESS:
+                return found
+        return address_in(self.evaluate(expression))
+
     def value(self, expression):
         found = self.evaluate(expression)
         kind = found.GetType().GetCanonicalType()
@@ -91,13 +99,15 @@ class Target:
         return address, found.GetType().GetCanonicalType().GetUnqualifiedType().GetName()
 
 
+def without_reference(value):
+    value = value.GetNonSyntheticValue()
+    return value.Dereference() if value.GetType().GetCanonicalType().IsReferenceType() else value
+
+
 def address_in(value):
     """The address that an expression means: the value of a pointer or a number, the place of an array."""
-    value = value.GetNonSyntheticValue()
+    value = without_reference(value)
     kind = value.GetType().GetCanonicalType()
-    if kind.IsReferenceType():
-        value = value.Dereference()
-        kind = value.GetType().GetCanonicalType()
     error = lldb.SBError()
     if kind.GetTypeFlags() & (lldb.eTypeIsPointer | lldb.eTypeIsInteger | lldb.eTypeIsEnumeration):
         address = value.GetValueAsUnsigned(error, lldb.LLDB_INVALID_ADDRESS)
@@ -119,7 +129,7 @@ def tenure_command(debugger, command, exe_ctx, result, internal_dict):
         words = shlex.split(command)
         if len(words) == 2 and words[0] == "block" and not words[1][:1].isdigit():
             try:
-                words[1] = str(address_in(Target(target, frame).evaluate(words[1])))
+                words[1] = str(Target(target, frame).address(words[1]))
             except ValueError as error:
                 raise tenure_commands.HeapError(f"'{words[1]}' cannot be evaluated: {error}") from None
         result.AppendMessage(tenure_commands.run(Target(target, frame), words))

@@ -234,7 +234,7 @@ class DamagedTest(unittest.TestCase):
         results = Debugged(sys.argv_of_test[0], commands).live
         self.assertIn("= unreadable (", results["print *unmade"])
         self.assertIn("error: There is no pool at", results["tenure pool *unmade"])
-        self.assertRegex(results["print monsters"], r"= \d+ objects = \{\{id = 1")  # the chunk's limit still holds
+        self.assertRegex(results["print monsters"], r"= \d+ objects = \{\{id = \d")  # the chunk's limit still holds
         self.assertIn("= unreadable (", results["print  monsters"])
         self.assertRegex(results["print   monsters"], r"unreadable \((HeapError|ValueError)")
         self.assertIn("unreadable (", results["print    monsters"])
