@@ -91,7 +91,8 @@ int main(int count, char** arguments) {
     handles.destroy(first);
     std::fprintf(out, "pool %p pool %zu %zu\n", static_cast<const void*>(&monsters), sizeof(creature), monsters.size());
     std::fprintf(out, "pool %p shared %zu %zu\n", static_cast<const void*>(&shared), sizeof(creature), shared.size());
-    std::fprintf(out, "pool %p handles %zu %zu\n", static_cast<const void*>(&handles), sizeof(creature), handles.size());
+    std::fprintf(out, "pool %p handles %zu %zu\n", static_cast<const void*>(&handles), sizeof(creature),
+                 handles.size());
 
     // Where pools are going to be, as a debugger sees them before their constructors.
     alignas(tenure::pool<creature>) unsigned char bytes[sizeof(tenure::pool<creature>)];

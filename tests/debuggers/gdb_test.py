@@ -239,7 +239,7 @@ class DamagedTest(unittest.TestCase):
         self.assertRegex(results["print   monsters"], r"unreadable \((HeapError|ValueError)")
         self.assertIn("unreadable (", results["print    monsters"])
         self.assertIn("error: There is no pool at", results["tenure pool monsters"])
-        self.assertIn('[0] = "unreadable (', results["print handles"].replace("{\"", "{[0] = \""))
+        self.assertIn("= 9 objects in 10 slots = {unreadable (HeapError", results["print handles"])
         self.assertIn("= unreadable (", results["print shared"])
         self.assertIn("{0, 1, 4, 9, 16}", results["print numbers"])
         for command, text in results.items():
@@ -255,6 +255,14 @@ class StrippedTest(unittest.TestCase):
         for command in commands:
             self.assertEqual(debugged.dead[command], debugged.live[command])
             self.assertNotIn("error", debugged.live[command])
+
+    def test_its_copy_is_found_beside_the_dropin_that_has_a_symbol(self):
+        commands = ["tenure heap", "tenure block {1}", "tenure pool pool {13}"]
+        debugged = Debugged(sys.argv_of_test[0], commands, sys.argv_of_test[2], stripped=True)
+        for results in (debugged.live, debugged.dead):
+            self.assertEqual(results["tenure heap"].count('heap "process": '), 2)
+            self.assertIn('in use, of the heap "watched"', results["tenure block {1}"])
+            self.assertNotIn("error", results["tenure pool pool {13}"])
 
 
 if __name__ == "__main__":
