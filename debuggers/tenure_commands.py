@@ -6,35 +6,52 @@ A front (tenure_gdb.py, tenure_lldb.py) passes a target with these functions:
 
     read(address, count)           bytes of the process or the core file; raises any exception
     symbols(name)                  the addresses of a data symbol, one for each module that has it
-    data_ranges()                  (begin, end) of the modules' initialised data, where layouts are searched for
+    data_ranges()                  (begin, end, module) of the modules' initialised data, where layouts are searched for
     place_name(address)            "function in file", or "" if nothing is known
     value(expression)              (address, type name) of a variable; raises any exception
 """
 
 import datetime
 import re
-import struct
 
 import tenure_pools
-from tenure_heap import (CACHED, FREE, IN_USE, NEVER_USED, RESTING, heaps_of, place_in, sample_of)
-from tenure_layout import HEAP_MAGIC, POOL_MAGIC, HeapError, Layout, Memory, bytes_text, count_text, search
+from tenure_heap import (CACHED, FREE, IN_USE, NEVER_USED, RESTING, UNSURE, Heap, early_memory_at, homes_of, place_in,
+                         sample_of)
+from tenure_layout import (DAMAGED, HEAP_MAGIC, POOL_MAGIC, HeapError, Layout, Memory, bytes_text, count_text, search)
 
 USAGE = """tenure heap                 memory of each heap, and its blocks by size
 tenure block ADDRESS        the block that contains an address: size, state, neighbours, stack
 tenure pool VARIABLE        a pool: size of its blocks, chunks, blocks in use"""
 OWN_FRAME = re.compile(r"tenure::(v\d+_\d+_checks\d::)?(detail|dropin)::")
-DAMAGED = (ArithmeticError, LookupError, ValueError, struct.error, RecursionError)
 
 
-def layouts(target, memory, symbol, magic):
-    """All copies of the library in the process. A program without symbols is searched for them."""
-    found = list(dict.fromkeys(target.symbols(symbol)))
+def layouts(target, memory, symbol, magic, damage):
+    """All copies of the library in the process. Modules whose symbols lead to none are searched.
+
+    Copies that cannot be read, such as those of another release, are left out; their errors are added to `damage`.
+    """
+    found, failures = {}, []
+
+    def add(address):
+        try:
+            found[address] = Layout(memory, address, magic)
+        except HeapError as error:
+            failures.append(error)
+
+    for address in dict.fromkeys(target.symbols(symbol)):
+        add(address)
+    ranges = list(target.data_ranges())
+    known = {module for begin, end, module in ranges for address in found if begin <= address < end}
+    for begin, end, module in ranges:
+        if module not in known:
+            for address in search(memory, begin, end, magic):
+                add(address)
     if not found:
-        found = [each for begin, end in target.data_ranges() for each in search(memory, begin, end, magic)]
-    if not found:
-        raise HeapError(f"The program has no Tenure in it, or it has not started: no object '{symbol}' was found. "
-                        "A core file also needs the program's own file.")
-    return [Layout(memory, each, magic) for each in dict.fromkeys(found)]
+        raise failures[0] if failures else HeapError(
+            f"The program has no Tenure in it, or it has not started: no object '{symbol}' was found. A core file also "
+            "needs the program's own file.")
+    damage += [str(each) for each in dict.fromkeys(failures)]
+    return list(found.values())
 
 
 def run(target, words):
@@ -45,14 +62,30 @@ def run(target, words):
     try:
         return "\n".join(commands[words[0]](target, words[1:]))
     except DAMAGED as error:
-        raise HeapError(f"The records are damaged, or the process was stopped in the middle of a change: {error}. "
-                        "Let it run on for a moment, and try again.") from None
+        raise HeapError(sentence(error)) from None
 
 
-def all_heaps(target):
-    memory = Memory(target.read)
-    return [(layout, heap) for layout in layouts(target, memory, "tenure_debug_layout", HEAP_MAGIC)
-            for heap in heaps_of(layout)]
+def sentence(error):
+    """What is damaged, for the user."""
+    if isinstance(error, HeapError):
+        return str(error)
+    return (f"The records are damaged, or the process was stopped in the middle of a change: {error}. Let it run on for a "
+            "moment, and try again.")
+
+
+def all_heaps(target, damage):
+    """The heaps of all copies of the library. The errors of those that cannot be read are added to `damage`."""
+    for layout in layouts(target, Memory(target.read), "tenure_debug_layout", HEAP_MAGIC, damage):
+        try:
+            for home in homes_of(layout):
+                try:
+                    heap = Heap(layout, home)
+                except DAMAGED as error:
+                    damage.append(sentence(error))
+                    continue
+                yield layout, heap
+        except DAMAGED as error:
+            damage.append(sentence(error))
 
 
 class Figures:
@@ -117,16 +150,26 @@ def heap_command(target, words):
     """Memory of each heap, and its blocks by size."""
     if words:
         raise HeapError("usage: tenure heap")
-    lines = []
-    for layout, heap in all_heaps(target):
-        lines += heap_lines(layout, heap)
-    return lines
+    lines, damage = [], []
+    for layout, heap in all_heaps(target, damage):
+        try:
+            lines += heap_lines(layout, heap)
+        except DAMAGED as error:
+            damage.append(f'The heap "{heap.name}" cannot be shown: {sentence(error)}')
+    return shown(lines, damage)
+
+
+def shown(lines, damage):
+    """The lines, and behind them what cannot be read. Nothing but damage is an error."""
+    if damage and not lines:
+        raise HeapError("\n".join(damage))
+    return lines + damage
 
 
 def heap_lines(layout, heap):
     checks = f", check level {layout.checks}" if layout.checks else ""
-    lines = [f'heap "{heap.name}": {bytes_text(heap.reserved_bytes)} reserved, at most '
-             f"{bytes_text(heap.peak_bytes)} of it in use at one time{checks}"]
+    lines = [f'heap "{heap.name}": {bytes_text(heap.reserved_bytes)} reserved now; at most '
+             f"{bytes_text(heap.peak_bytes)} in use at one time{checks}"]
     if heap.is_passthrough:
         lines.append("  Its blocks come from the process's malloc (option passthrough)."
                      " Those of the process heap are not listed.")
@@ -146,6 +189,8 @@ def heap_lines(layout, heap):
         lines.append(f"  {size:>12,} {pages:>8,} {in_use:>12,} {held:>10,} {free:>10,} {bytes_text(size * in_use):>13}")
     for kind, count, in_use, free in figures.rows:
         lines.append(f"  {kind:>12} {'':>8} {count:>12,} {'':>10} {bytes_text(free):>10} {bytes_text(in_use):>13}")
+    if any(kind in ("fenced", "guarded") for kind, *_ in figures.rows):
+        lines.append("  Fenced and guarded blocks come on top of what is reserved.")
     return lines
 
 
@@ -170,10 +215,22 @@ def frame_lines(target, frames):
 def block_command(target, words):
     """The block that contains an address."""
     address = address_of(target, words, "tenure block ADDRESS")
-    for layout, heap in all_heaps(target):
-        place = place_in(heap, address)
-        if place is not None:
-            return block_lines(target, layout, heap, address, place)
+    damage, lines, layout = [], [], None
+    for layout, heap in all_heaps(target, damage):
+        try:
+            place = place_in(heap, address)
+            if place is not None:
+                lines = block_lines(target, layout, heap, address, place)
+                break
+        except DAMAGED as error:
+            damage.append(f'The heap "{heap.name}": {sentence(error)}')
+    if lines:
+        return lines + [f"  elsewhere: {each}" for each in damage]
+    if damage:
+        raise HeapError(f"{address:#x} was not found in the records that can be read.\n" + "\n".join(damage))
+    if layout is not None and early_memory_at(layout, address):
+        return [f"{address:#x} may be early memory of the drop-in: it serves libraries that allocate before the drop-in is "
+                "loaded, belongs to no heap and is never freed."]
     return [f"{address:#x} is not in the memory of a Tenure heap. Memory of pools, arenas and Temp is not a heap's: see "
             "`tenure pool`."]
 
@@ -193,7 +250,11 @@ def block_lines(target, layout, heap, address, place):
     for what, frames in stacks:
         lines.append(f"  {what} at:")
         lines += frame_lines(target, frames)
-    sample = sample_of(layout, place.begin) if place.state == IN_USE else None
+    try:
+        sample = sample_of(layout, place.begin) if place.state in (IN_USE, UNSURE) else None
+    except DAMAGED as error:
+        sample = None
+        lines.append(f"  who allocated it cannot be read: {sentence(error)}")
     if sample is not None:
         at = datetime.datetime.fromtimestamp(min(sample.allocated_ms, 253_402_300_799_000) / 1000,
                                              datetime.timezone.utc)
@@ -226,7 +287,7 @@ def pool_command(target, words):
     memory = Memory(target.read)
     # Copies of the library of one check level have the same layout; of two levels, only the right one fits.
     failure = None
-    for layout in layouts(target, memory, "tenure_debug_pool_layout", POOL_MAGIC):
+    for layout in layouts(target, memory, "tenure_debug_pool_layout", POOL_MAGIC, []):
         try:
             return pool_lines(address, tenure_pools.usage_of(layout, address, kind))
         except HeapError as error:

@@ -14,7 +14,7 @@ import tenure_commands  # noqa: E402: beside this file
 import tenure_printers  # noqa: E402
 
 ADDRESS = re.compile(r"^(0x[0-9a-f]+)\s+(.*)$")
-DATA = re.compile(r"^\s*(0x[0-9a-f]+) - (0x[0-9a-f]+) is (\.data\S*)")
+DATA = re.compile(r"^\s*(0x[0-9a-f]+) - (0x[0-9a-f]+) is \.data\S*(?: in (.*))?$")
 
 
 class Target:
@@ -46,7 +46,7 @@ class Target:
             return
         for match in map(DATA.match, listed.splitlines()):
             if match:
-                yield int(match[1], 16), int(match[2], 16)
+                yield int(match[1], 16), int(match[2], 16), match[3] or ""
 
     @staticmethod
     def place_name(address):
@@ -75,6 +75,19 @@ class Target:
         return int(found.address), str(found.type.strip_typedefs().unqualified())
 
 
+def address_in(value):
+    """The address that an expression means: the value of a pointer or a number, the place of an array."""
+    kind = value.type.strip_typedefs()
+    if kind.code in (gdb.TYPE_CODE_REF, gdb.TYPE_CODE_RVALUE_REF):
+        value = value.referenced_value()
+        kind = value.type.strip_typedefs()
+    if kind.code in (gdb.TYPE_CODE_PTR, gdb.TYPE_CODE_INT, gdb.TYPE_CODE_ENUM):
+        return int(value.cast(gdb.lookup_type("unsigned long")))
+    if kind.code == gdb.TYPE_CODE_ARRAY and value.address is not None:
+        return int(value.address)
+    raise gdb.error(f"it has the type {kind}, which is no address. For that of a variable, write & in front")
+
+
 class TenureCommand(gdb.Command):
     """The memory of Tenure's heaps and pools: tenure heap, tenure block ADDRESS, tenure pool VARIABLE."""
 
@@ -87,7 +100,7 @@ class TenureCommand(gdb.Command):
         words = gdb.string_to_argv(argument)
         if len(words) == 2 and words[0] == "block" and not words[1][:1].isdigit():
             try:  # an expression
-                words[1] = str(int(gdb.parse_and_eval(words[1]).cast(gdb.lookup_type("unsigned long"))))
+                words[1] = str(address_in(gdb.parse_and_eval(words[1])))
             except gdb.error as error:
                 raise gdb.GdbError(f"'{words[1]}' cannot be evaluated: {error}") from None
         try:
@@ -139,7 +152,7 @@ class Value:
 
     @staticmethod
     def read(address, count):
-        return bytes(gdb.selected_inferior().read_memory(address, count))
+        return tenure_printers.reader(Target.read)(address, count)
 
 
 class Printer:
@@ -152,7 +165,12 @@ class Printer:
 
 class ListPrinter(Printer):
     def children(self):
-        return ((f"[{index}]", each) for index, each in enumerate(self._children(self._value)))
+        index = 0
+        try:
+            for index, each in enumerate(self._children(self._value), 1):
+                yield f"[{index - 1}]", each
+        except Exception as error:  # as in tenure_printers.text()
+            yield f"[{index}]", f"unreadable ({type(error).__name__}: {error})"
 
     def display_hint(self):
         return "array"

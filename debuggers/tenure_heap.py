@@ -3,11 +3,13 @@
 """Reads the heaps of a process by the library's layout: their segments, pages, blocks and thread caches."""
 
 from collections import namedtuple
+from functools import partial
 
-from tenure_layout import HeapError, bytes_text
+from tenure_layout import DAMAGED, HeapError, bytes_text, printable
 
 BITS = 64
 IN_USE, CACHED, RESTING, FREE, NEVER_USED = "in use", "cached", "in quarantine", "free", "never used"
+UNSURE = "in use or cached"  # where the thread caches are damaged
 AGES = ("changed since the last sweep", "unchanged for one sweep", "free parts returned to the system")
 
 # A page of small blocks.
@@ -88,12 +90,12 @@ class SmallSegment:
         return self.page_at(first)
 
     def free_bits(self, page):
-        """One bit per block: the blocks that were allocated once and are back in the page."""
+        """One bit per block: the blocks that are in the page, be they freed or not allocated yet."""
         words = (page.used + BITS - 1) // BITS
         return int.from_bytes(self.heap.layout.memory.read(page.bits, 8 * words), "little")
 
-    def states(self, page, cached):
-        """The state of each block of the page. `cached` is heap.cached()."""
+    def states(self, page, cached, otherwise=IN_USE):
+        """The state of each block of the page. `cached` is heap.cached(); `otherwise` the state of blocks not in it."""
         free = self.free_bits(page)
         for index in range(page.capacity):
             if index >= page.used:
@@ -101,7 +103,7 @@ class SmallSegment:
             elif free >> index & 1:
                 yield FREE
             else:
-                yield cached.get(page.begin + index * page.block_bytes, IN_USE)
+                yield cached.get(page.begin + index * page.block_bytes, otherwise)
 
 
 class Heap:
@@ -129,7 +131,7 @@ class Heap:
         if length > 256:
             return "(unreadable name)"
         try:
-            return self.layout.memory.read(pointer, length).decode("utf-8", "replace")
+            return printable(self.layout.memory.read(pointer, length).decode("utf-8", "replace"))
         except HeapError:
             return "(unreadable name)"
 
@@ -147,10 +149,24 @@ class Heap:
 
     def cached(self):
         """The free blocks in thread caches and quarantines: from address to state."""
+        found, failure = self.readable_cached()
+        if failure is not None:
+            raise failure
+        return found
+
+    def readable_cached(self):
+        """As cached(), without the caches that are damaged; and the first error among those, or None."""
         if self._cached is None:
-            self._cached = {}
-            for cache in self.caches():
-                self._add_cached(cache, self._cached)
+            found, failure = {}, None
+            try:
+                for cache in self.caches():
+                    try:
+                        self._add_cached(cache, found)
+                    except DAMAGED as error:
+                        failure = failure or error
+            except DAMAGED as error:
+                failure = failure or error
+            self._cached = found, failure
         return self._cached
 
     def _add_cached(self, cache, to):
@@ -179,11 +195,11 @@ class Heap:
 
     def larger(self):
         """Blocks past the small ones, in use and free, and blocks of special kinds."""
-        yield from self._large()
-        yield from self._huge()
-        yield from self._sampled()
-        yield from self._guarded()
-        yield from self._fenced()
+        for kind in self.larger_kinds():
+            yield from kind
+
+    def larger_kinds(self):
+        return self._large(), self._huge(), self._sampled(), self._guarded(), self._fenced()
 
     def large_segments(self):
         large, layout = self.core + self.layout["core.large"], self.layout
@@ -282,8 +298,13 @@ class Heap:
 
 def heaps_of(layout):
     """All heaps of a copy of the library: the process heap first."""
+    return (Heap(layout, home) for home in homes_of(layout))
+
+
+def homes_of(layout):
+    """The addresses of the heaps' records."""
     lists, owners = layout.root("heaps"), layout.root("owners")
-    yield Heap(layout, layout.word(lists, "heap_list.process"))
+    yield layout.word(lists, "heap_list.process")
     first = layout.word(owners, "owner_list.first")
     count = layout.memory.word(layout.word(owners, "owner_list.past_last"))
     if count > layout["limit.owners"]:
@@ -294,22 +315,30 @@ def heaps_of(layout):
     for entry in range(first, first + count * max(each_bytes, 1), max(each_bytes, 1)):
         owner, function = layout.memory.word(entry + owner_at), layout.memory.word(entry + function_at)
         if function == wanted and owner != 0:
-            yield Heap(layout, owner)
+            yield owner
 
 
 def tag_name(layout, number):
     """"name (tag 5)", or "tag 5" without a readable name."""
-    tags = layout.root("tags")
     plain = f"tag {number}"
-    if number < 2 or number >= layout.number(tags, "tag_list.count", 4):
+    try:
+        name = _name_of_tag(layout, number)
+    except DAMAGED:
         return plain
+    return f"{printable(name)} ({plain})" if name else plain
+
+
+def _name_of_tag(layout, number):
+    tags = layout.root("tags")
+    if number < 2 or number >= layout.number(tags, "tag_list.count", 4):
+        return ""
     each_bytes, text_at, length_at = (layout.number(tags, "tag_list." + name, 4) for name in
                                       ("entry_bytes", "text_offset", "length_offset"))
     entry = layout.word(tags, "tag_list.first") + number * each_bytes
     text, length = layout.memory.word(entry + text_at), layout.memory.word(entry + length_at)
     if text == 0 or not 0 < length <= 256:
-        return plain
-    return layout.memory.read(text, length).decode("utf-8", "replace") + f" ({plain})"
+        return ""
+    return layout.memory.read(text, length).decode("utf-8", "replace")
 
 
 Sample = namedtuple("Sample", "address asked_bytes allocated_ms thread tag frames")
@@ -372,14 +401,17 @@ def _place_in_page(heap, segment, page, address):
     size = page.block_bytes
     index = (address - page.begin) // size
     details = []
-    states = list(segment.states(page, heap.cached()))
-    counts = {state: states.count(state) for state in (IN_USE, CACHED, RESTING, FREE, NEVER_USED)}
+    cached, failure = heap.readable_cached()
+    states = list(segment.states(page, cached, UNSURE if failure else IN_USE))
+    counts = {state: states.count(state) for state in (IN_USE, UNSURE, CACHED, RESTING, FREE, NEVER_USED)}
     told = ", ".join(f"{count} {state}" for state, count in counts.items() if count)
     age = AGES[page.age] if page.age < len(AGES) else "age unknown"
     first = segment.address + page.slice * segment.slice_bytes
     details.append(f"page of {bytes_text(page.slices * segment.slice_bytes)} at {first:#x}: {page.capacity} blocks of "
                    f"size class {page.class_index}, {age}")
     details.append(f"  {told}")
+    if failure is not None:
+        details.append(f"the thread caches are damaged: {failure}")
     if page.samples:
         details.append(f"blocks of the page in the heap profile: {page.samples}")
     tag = heap.layout.number(page.owner, "shard.tag", 2) if page.owner else 0
@@ -393,7 +425,23 @@ def _place_in_page(heap, segment, page, address):
 
 
 def place_in(heap, address):
-    """Where the address is in the heap's memory, or None."""
+    """Where the address is in the heap's memory, or None. What is damaged elsewhere in the heap does not matter."""
+    larger = [partial(_in_larger, blocks=kind) for kind in heap.larger_kinds()]
+    failure = None
+    for search in (_in_small, *larger, _in_large_heads, _in_passthrough):
+        try:
+            place = search(heap, address)
+        except DAMAGED as error:
+            failure = failure or error
+            continue
+        if place is not None:
+            return place
+    if failure is not None:
+        raise failure
+    return None
+
+
+def _in_small(heap, address):
     for segment in heap.small_segments(address):
         if segment.address <= address < segment.address + segment.mapped_bytes:
             page = segment.page_of(address)
@@ -402,8 +450,12 @@ def place_in(heap, address):
             is_head = address < segment.address + segment.head_slices * segment.slice_bytes
             what = "the heap's records" if is_head else "free pages"
             return Place(address, address, None, what, [], [])
+    return None
+
+
+def _in_larger(heap, address, blocks):
     before = None
-    for block in heap.larger():
+    for block in blocks:
         if block.begin <= address < block.end or block.begin == address:
             if block.kind == "room":
                 return Place(address, address, None, "room behind a huge block", [], [])
@@ -415,9 +467,28 @@ def place_in(heap, address):
             return Place(block.begin, block.end, block.state, f"a {block.kind} block", details + list(block.stacks),
                          neighbours)
         before = block
+    return None
+
+
+def _in_large_heads(heap, address):
     for segment, _ in heap.large_segments():
         if segment <= address < segment + heap.large_head_bytes():
             return Place(address, address, None, "the heap's records", [], [])
+    return None
+
+
+def early_memory_at(layout, address):
+    """Whether the address may be in the drop-in's early memory: like a segment, all of whose slices have no blocks."""
+    most_bytes = layout["limit.segment_bytes"]
+    slices = most_bytes // layout["limit.slice_bytes"]
+    try:
+        numbers = layout.memory.read((address & -most_bytes) + layout["head.class_of_slice"], slices)
+    except HeapError:
+        return False
+    return numbers == bytes([layout["number.none"]]) * slices
+
+
+def _in_passthrough(heap, address):
     for block in heap.passthrough():
         if block.begin <= address < block.end:
             return Place(block.begin, block.end, IN_USE, "a block from malloc (passthrough)", [], [])

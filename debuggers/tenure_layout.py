@@ -21,6 +21,10 @@ class HeapError(Exception):
     """What was found instead of a heap, as a sentence for the user."""
 
 
+# What a reader of damaged records may meet: HeapError, and what numbers that make no sense lead to in Python.
+DAMAGED = (HeapError, ArithmeticError, LookupError, ValueError, struct.error, RecursionError)
+
+
 class Memory:
     """The memory of a process or a core file. `read_bytes(address, count)` returns bytes, or raises any exception."""
 
@@ -58,6 +62,11 @@ class Memory:
             seen.add(first)
             yield first
             first = self.word(first + next_offset)
+
+
+def printable(text):
+    """Text from the process's memory: characters that could command a terminal are escaped."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
 
 
 def name_of(raw):

@@ -49,7 +49,8 @@ class Target:
     def data_ranges(self):
         for module in self._target.module_iter():
             for section in module.section_iter():
-                yield from self._data_in(section)
+                for begin, end in self._data_in(section):
+                    yield begin, end, str(module.GetFileSpec())
 
     def _data_in(self, section):
         begin = section.GetLoadAddress(self._target)
@@ -79,6 +80,14 @@ class Target:
             raise ValueError(str(found.GetError()))
         return found
 
+    def address(self, expression):
+        """The address that an expression means. For lldb, &reference is the place of the reference itself."""
+        if expression.startswith("&"):
+            found = without_reference(self.evaluate(expression[1:])).GetLoadAddress()
+            if found != lldb.LLDB_INVALID_ADDRESS:
+                return found
+        return address_in(self.evaluate(expression))
+
     def value(self, expression):
         found = self.evaluate(expression)
         kind = found.GetType().GetCanonicalType()
@@ -88,6 +97,26 @@ class Target:
         if address == lldb.LLDB_INVALID_ADDRESS:
             raise ValueError("it is no object in memory")
         return address, found.GetType().GetCanonicalType().GetUnqualifiedType().GetName()
+
+
+def without_reference(value):
+    value = value.GetNonSyntheticValue()
+    return value.Dereference() if value.GetType().GetCanonicalType().IsReferenceType() else value
+
+
+def address_in(value):
+    """The address that an expression means: the value of a pointer or a number, the place of an array."""
+    value = without_reference(value)
+    kind = value.GetType().GetCanonicalType()
+    error = lldb.SBError()
+    if kind.GetTypeFlags() & (lldb.eTypeIsPointer | lldb.eTypeIsInteger | lldb.eTypeIsEnumeration):
+        address = value.GetValueAsUnsigned(error, lldb.LLDB_INVALID_ADDRESS)
+        if error.Success():
+            return address
+        raise ValueError(str(error))
+    if kind.IsArrayType() and value.GetLoadAddress() != lldb.LLDB_INVALID_ADDRESS:
+        return value.GetLoadAddress()
+    raise ValueError(f"it has the type {kind.GetName()}, which is no address. For that of a variable, write & in front")
 
 
 def tenure_command(debugger, command, exe_ctx, result, internal_dict):
@@ -100,10 +129,9 @@ def tenure_command(debugger, command, exe_ctx, result, internal_dict):
         words = shlex.split(command)
         if len(words) == 2 and words[0] == "block" and not words[1][:1].isdigit():
             try:
-                found = Target(target, frame).evaluate(words[1])
+                words[1] = str(Target(target, frame).address(words[1]))
             except ValueError as error:
                 raise tenure_commands.HeapError(f"'{words[1]}' cannot be evaluated: {error}") from None
-            words[1] = str(found.GetValueAsUnsigned())
         result.AppendMessage(tenure_commands.run(Target(target, frame), words))
     except (tenure_commands.HeapError, ValueError) as error:
         result.SetError(str(error))
@@ -141,7 +169,8 @@ class Value:
         return self.raw.GetLoadAddress()
 
     def read(self, address, count):
-        return read_memory(self.raw.GetProcess(), address, count)
+        process = self.raw.GetProcess()
+        return tenure_printers.reader(lambda at, size: read_memory(process, at, size))(address, count)
 
     def _element(self):
         return self.raw.GetType().GetCanonicalType().GetUnqualifiedType().GetTemplateArgumentType(0)

@@ -31,11 +31,14 @@ def _pool(layout, pool, kind, cached):
     block_bytes = layout.number(pool, "pool.block_bytes", 4)
     allocated, in_bits = layout.word(pool, "pool.allocated"), layout.word(pool, "pool.free_in_bits")
     begin, end = layout.word(pool, "pool.run_begin"), layout.word(pool, "pool.run_end")
-    is_sound = 0 < block_bytes <= stride <= segment_bytes <= 1 << 40 and begin <= end and capacity * stride <= segment_bytes
+    blocks_offset, is_passthrough = layout.word(inner, "layout.blocks_offset"), layout.number(pool, "pool.passthrough", 1)
+    is_sound = 0 < block_bytes <= stride <= segment_bytes <= 1 << 40 and 0 < capacity and 0 < blocks_offset and \
+        blocks_offset + capacity * stride <= segment_bytes and is_passthrough <= 1 and \
+        begin <= end <= begin + segment_bytes
     if not is_sound or segment_bytes & (segment_bytes - 1):
         raise HeapError(f"There is no {kind} at {pool:#x}, or it is damaged: blocks of {block_bytes} bytes, {stride} "
                         f"bytes apart, in chunks of {segment_bytes} bytes.")
-    if layout.number(pool, "pool.passthrough", 1):
+    if is_passthrough:
         count = layout.word(pool, "pool.passthrough_count")
         return Usage(kind, block_bytes, stride, 0, 0, max(0, count - cached), cached, 0, 0, count)
     chunks = 0
@@ -57,6 +60,8 @@ def _shared(layout, pool):
     core = layout.word(pool, "shared.core")
     if core == 0:
         block_bytes = layout.word(pool, "shared.block_bytes")
+        if not 0 < block_bytes <= 1 << 40:
+            raise HeapError(f"There is no shared pool at {pool:#x}, or it is damaged: blocks of {block_bytes} bytes.")
         return Usage(SHARED, block_bytes, block_bytes, 0, 0, 0, 0, 0, 0, 0)
     cached = layout.word(core, "core.stash_count")
     if cached > layout["limit.stash"]:
@@ -77,4 +82,10 @@ def _handles(layout, slots):
     if live > end or end > 1 << 32 or not guard_bytes < stride <= 1 << 30 or (end and not begin):
         raise HeapError(f"There is no handle pool at {slots:#x}, or it is damaged: {live} of {end} slots are live, "
                         f"{stride} bytes apart.")
+    if end:  # objects begin at an OS page, and the first group of 64 slots has no more live ones than the pool
+        first = layout.word(layout.word(slots, "slots.groups"), "group.live")
+        live_first = bin(first).count("1")
+        if begin % 4096 or live_first > live:
+            raise HeapError(f"There is no handle pool at {slots:#x}, or it is damaged: its objects begin at {begin:#x}, and "
+                            f"{live_first} of the first 64 of {live} are live.")
     return Usage(HANDLES, stride - guard_bytes, stride, 1 if end else 0, end * stride, live, 0, end - live, 0, end)

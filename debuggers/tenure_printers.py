@@ -9,6 +9,8 @@ allocators are std::unique_ptr, which debuggers show by themselves.
 
 import re
 
+from tenure_layout import Memory, printable
+
 TYPE = re.compile(r"^tenure::(?:v\d+_\d+_checks\d::)?(\w+)(?:<|$)")
 MOST_ELEMENTS = 10_000
 MOST_CHUNKS = 1 << 16
@@ -22,7 +24,7 @@ def text_of(view):
     """A std::string_view of libstdc++ or libc++."""
     for pointer, length in (("_M_str", "_M_len"), ("__data_", "__size_"), ("__data", "__size")):
         try:
-            return view.member(pointer).string(min(view.member(length).number(), 256))
+            return printable(view.member(pointer).string(min(view.member(length).number(), 256)))
         except KeyError:
             continue
     return "?"
@@ -53,11 +55,17 @@ class Blocks:
         allocated = pool.member("allocated_").number()
         self.taken = allocated - min(free, allocated)
         self.bytes = pool.member("block_bytes_").number()
+        segment_bytes = layout.member("segment_bytes").number()
+        if self.bytes == 0 or self.blocks_offset + self.capacity * self.stride > segment_bytes:
+            raise ValueError(f"damaged: {self.capacity} blocks of {self.bytes} bytes in a chunk of {segment_bytes}")
 
     def in_use(self):
-        segment, chunks = self.pool.member("first_"), 0
-        while segment.number() != 0 and chunks < MOST_CHUNKS:
+        segment, seen = self.pool.member("first_"), set()
+        while segment.number() != 0 and len(seen) < MOST_CHUNKS:
             begin, inside = segment.number(), segment.deref()
+            if begin in seen:
+                raise ValueError(f"damaged: the list of chunks leads back to {begin:#x}")
+            seen.add(begin)
             words = min(inside.member("groups_used").number(), (self.capacity + 63) // 64)
             level0 = self.pool.read(begin + self.level0_offset, 8 * words)
             for index in range(min(64 * words, self.capacity)):
@@ -65,7 +73,7 @@ class Blocks:
                 is_free = level0[index // 8] >> (index % 8) & 1 or self.run[0] <= block < self.run[1] or block == self.last
                 if not is_free:
                     yield block
-            segment, chunks = inside.member("next"), chunks + 1
+            segment = inside.member("next")
 
 
 def blocks_of(pool):
@@ -172,7 +180,7 @@ def utf8_text(value):
     bytes_ = value.member("bytes_")
     count = bytes_.member("count_").number()
     raw = value.read(bytes_.member("first_").number(), min(count, 4096)) if count else b""
-    return '"' + raw.decode("utf-8", "replace") + '"'
+    return '"' + printable(raw.decode("utf-8", "replace")) + '"'
 
 
 # Others.
@@ -252,6 +260,11 @@ def find(type_name):
     """The printer of a type: (text, elements or None); None for other types."""
     match = TYPE.match(type_name)
     return PRINTERS.get(match[1]) if match else None
+
+
+def reader(read_bytes):
+    """The read() of a front's values: damaged numbers lead to an error, not to a read of gigabytes."""
+    return Memory(read_bytes).read
 
 
 def text(describe, value):

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <utility>
 
 #include <unistd.h>
@@ -18,7 +19,7 @@
 
 namespace {
 
-struct monster {
+struct creature {
     int id;
     double health;
     char name[20];
@@ -60,6 +61,11 @@ int main(int count, char** arguments) {
     tell("block", large, "watched", 0, "free");
     watched.deallocate(freed);
     tell("block", freed, "watched", 96, tenure::checks::caller ? "resting" : "cached");
+    creature* const monster = static_cast<creature*>(watched.allocate(sizeof(creature)));
+    *monster = {7, 0.5, "not in a pool"};
+    creature& boss = *monster;
+    const auto number = reinterpret_cast<std::uintptr_t>(monster);
+    tell("variable", monster, "watched", watched.usable_size(monster), "in_use");
     void* const in_process = tenure::heap::process().allocate(1000);
     tell("block", in_process, "process", tenure::heap::process().usable_size(in_process), "in_use");
 
@@ -70,22 +76,28 @@ int main(int count, char** arguments) {
         tell("block", block, "process", tenure::heap::process().usable_size(block), "in_use");
     }
 
-    tenure::pool<monster> monsters;
-    monster* destroyed = nullptr;
+    tenure::pool<creature> monsters;
+    creature* destroyed = nullptr;
     for (int each = 0; each < 1000; ++each) {
-        monster* const made = monsters.construct(monster{each, 1.5, "a monster"});
+        creature* const made = monsters.construct(creature{each, 1.5, "a monster"});
         if (each % 3 == 0) destroyed = made;
         if (each % 3 == 1) monsters.destroy(std::exchange(destroyed, nullptr));
     }
-    tenure::shared_pool<monster> shared;
-    for (int each = 0; each < 77; ++each) static_cast<void>(shared.construct(monster{each, 2.5, "shared"}));
-    tenure::handle_pool<monster> handles(1000);
-    const tenure::pool_handle<monster> first = handles.construct(monster{5, 3.5, "handled"});
-    for (int each = 0; each < 9; ++each) static_cast<void>(handles.construct(monster{each, 3.5, "more"}));
+    tenure::shared_pool<creature> shared;
+    for (int each = 0; each < 77; ++each) static_cast<void>(shared.construct(creature{each, 2.5, "shared"}));
+    tenure::handle_pool<creature> handles(1000);
+    const tenure::pool_handle<creature> first = handles.construct(creature{5, 3.5, "handled"});
+    for (int each = 0; each < 9; ++each) static_cast<void>(handles.construct(creature{each, 3.5, "more"}));
     handles.destroy(first);
-    std::fprintf(out, "pool %p pool %zu %zu\n", static_cast<const void*>(&monsters), sizeof(monster), monsters.size());
-    std::fprintf(out, "pool %p shared %zu %zu\n", static_cast<const void*>(&shared), sizeof(monster), shared.size());
-    std::fprintf(out, "pool %p handles %zu %zu\n", static_cast<const void*>(&handles), sizeof(monster), handles.size());
+    std::fprintf(out, "pool %p pool %zu %zu\n", static_cast<const void*>(&monsters), sizeof(creature), monsters.size());
+    std::fprintf(out, "pool %p shared %zu %zu\n", static_cast<const void*>(&shared), sizeof(creature), shared.size());
+    std::fprintf(out, "pool %p handles %zu %zu\n", static_cast<const void*>(&handles), sizeof(creature),
+                 handles.size());
+
+    // Where pools are going to be, as a debugger sees them before their constructors.
+    alignas(tenure::pool<creature>) unsigned char bytes[sizeof(tenure::pool<creature>)];
+    std::memset(bytes, 0xCD, sizeof bytes);
+    const auto* const unmade = reinterpret_cast<const tenure::pool<creature>*>(bytes);
 
     tenure::stable_vector<int> numbers(1000);
     for (int each = 0; each < 5; ++each) static_cast<void>(numbers.emplace_back(each * each));
@@ -108,5 +120,6 @@ int main(int count, char** arguments) {
     char byte = 0;
     while (count > 2 && read(STDIN_FILENO, &byte, 1) > 0) {}
     std::fclose(out);
+    if (number == 0 || boss.id != 7 || unmade == nullptr) return 1;
     return numbers.size() == 5 && monsters.size() != 0 && shared.size() != 0 ? 0 : 1;
 }

@@ -12,6 +12,7 @@ STATES = {"in_use": "in use", "resting": "in quarantine", "cached": "cached", "f
 class Expected:
     def __init__(self, path):
         self.layouts, self.blocks, self.pools, self.sizes, self.totals = {}, [], [], {}, {}
+        self.variable = None  # the block behind debugged_program's variable `monster`
         self.is_done = False
         with open(path, encoding="utf-8") as lines:
             for line in lines:
@@ -22,6 +23,8 @@ class Expected:
             self.layouts[words[2]] = int(words[1], 16)
         elif words[0] == "block":
             self.blocks.append(Block(int(words[1], 16), words[2], int(words[3]), STATES[words[4]]))
+        elif words[0] == "variable":
+            self.variable = Block(int(words[1], 16), words[2], int(words[3]), STATES[words[4]])
         elif words[0] == "pool":
             self.pools.append(Pool(int(words[1], 16), words[2], int(words[3]), int(words[4])))
         elif words[0] == "size":

@@ -4,7 +4,7 @@
 """Runs gdb on the test programs, live at a breakpoint and on core files, and compares what the commands print with what
 the programs say of themselves. Exits with 77 where gdb, or its Python, is missing.
 
-usage: gdb_test.py DEBUGGED_PROGRAM PRELOADED_PROGRAM DROPIN
+usage: gdb_test.py DEBUGGED_PROGRAM PRELOADED_PROGRAM DROPIN DEBUGGED_SHARED
 """
 
 import json
@@ -68,12 +68,17 @@ def table_of(text, heap):
     return rows
 
 
+# Expressions that mean an address, and how far behind debugged_program's variable `monster` it is.
+ADDRESSES = {"monster": 0, "monster->name": 16, "&monster->health": 8, "number": 0, "&boss": 0, "boss.name": 16}
+
+
 class LinkedTest(unittest.TestCase):
     """A program that links the library and has debug information."""
 
     COMMANDS = ["tenure heap", *(f"tenure block {{{each}}}" for each in range(13)), "up", "tenure pool monsters",
                 "tenure pool shared", "tenure pool handles", "tenure pool numbers", "tenure pool nowhere", "tenure block",
-                "tenure", "tenure block watched.home_", "print monsters", "print shared", "print handles", "print first",
+                "tenure", "tenure block watched.home_", *(f"tenure block {each}" for each in ADDRESSES),
+                "tenure block boss", "tenure block boss.health", "print monsters", "print shared", "print handles", "print first",
                 "print numbers", "print watched", "print scratch", "print physics", "print frame"]
 
     @classmethod
@@ -122,6 +127,17 @@ class LinkedTest(unittest.TestCase):
 
     def test_an_expression_is_an_address(self):
         self.assertIn("not in the memory of a Tenure heap", self.both("tenure block watched.home_"))
+
+    def test_an_expression_is_a_value_or_the_place_of_an_array(self):
+        for expression, offset in ADDRESSES.items():
+            text = self.both(f"tenure block {expression}")
+            self.assertIn(f"{self.debugged.expected.variable.address + offset:#x}: ", text)
+            self.assertIn('in use, of the heap "watched"', text)
+
+    def test_what_is_no_address_is_refused(self):
+        self.assertRegex(self.both("tenure block boss"), "error: 'boss' cannot be evaluated: it has the type .*creature, "
+                         "which is no address. For that of a variable, write & in front")
+        self.assertIn("it has the type double, which is no address", self.both("tenure block boss.health"))
 
     def test_printers_show_the_public_types(self):
         pools = self.debugged.expected.pools
@@ -172,6 +188,64 @@ class PreloadedTest(unittest.TestCase):
         self.assertGreaterEqual(table_of(text, "process")[32][0], 1)
 
 
+class TwoCopiesTest(unittest.TestCase):
+    """A program that uses libtenure.so, with the drop-in preloaded: both export the layout by the same name."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        stripped = os.path.join(cls.folder.name, os.path.basename(sys.argv_of_test[2]))
+        subprocess.run(["strip", "--strip-all", "-o", stripped, sys.argv_of_test[2]], check=True)
+        cls.results = [Debugged(sys.argv_of_test[3], ["tenure heap", *(f"tenure block {{{each}}}" for each in range(13)),
+                                                    "tenure pool pool {13}"], dropin)
+                       for dropin in (sys.argv_of_test[2], stripped)]
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_the_heaps_of_both_are_shown(self):
+        for each in self.results:
+            for text in (each.live["tenure heap"], each.dead["tenure heap"]):
+                self.assertEqual(text.count('heap "process": '), 2, text)
+                self.assertEqual(text.count('heap "watched": '), 1, text)
+
+    def test_blocks_and_pools_are_described(self):
+        for each in self.results:
+            for results in (each.live, each.dead):
+                for index, block in enumerate(each.expected.blocks):
+                    self.assertIn(f'{block.state}, of the heap "{block.heap}"', results[f"tenure block {{{index}}}"])
+                self.assertIn(f"{each.expected.pools[0].in_use} blocks of", results["tenure pool pool {13}"])
+
+
+class DamagedTest(unittest.TestCase):
+    """Printers of objects that are damaged or not constructed yet. gdb must survive them."""
+
+    def test_gdb_goes_on(self):
+        blocks = "monsters.blocks_"
+        commands = ["up", "print *unmade", "tenure pool *unmade",
+                    f"set var {blocks}.first_->groups_used = -1", "print monsters",
+                    f"set var {blocks}.layout_.capacity = 1ul << 60", "print  monsters",
+                    f"set var {blocks}.layout_.segment_bytes = -1", "print monsters.blocks_", "print   monsters",
+                    f"set var {blocks}.layout_.stride_bytes = 1", "print    monsters", "tenure pool monsters",
+                    "set var handles.slots_.groups_ = 0x1000", "print handles",
+                    "set var shared.blocks_.core_ = 0x1000", "print shared",
+                    "set var numbers.size_ = 5", "print numbers"]
+        results = Debugged(sys.argv_of_test[0], commands).live
+        self.assertIn("= unreadable (", results["print *unmade"])
+        self.assertIn("error: There is no pool at", results["tenure pool *unmade"])
+        self.assertRegex(results["print monsters"], r"= \d+ objects = \{\{id = \d")  # the chunk's limit still holds
+        self.assertIn("= unreadable (", results["print  monsters"])
+        self.assertRegex(results["print   monsters"], r"unreadable \((HeapError|ValueError)")
+        self.assertIn("unreadable (", results["print    monsters"])
+        self.assertIn("error: There is no pool at", results["tenure pool monsters"])
+        self.assertIn("= 9 objects in 10 slots = {unreadable (HeapError", results["print handles"])
+        self.assertIn("= unreadable (", results["print shared"])
+        self.assertIn("{0, 1, 4, 9, 16}", results["print numbers"])
+        for command, text in results.items():
+            self.assertNotIn("Python Exception", text, command)
+
+
 class StrippedTest(unittest.TestCase):
     """The core file of a program whose own file has no symbols: the layout is searched for."""
 
@@ -182,9 +256,17 @@ class StrippedTest(unittest.TestCase):
             self.assertEqual(debugged.dead[command], debugged.live[command])
             self.assertNotIn("error", debugged.live[command])
 
+    def test_its_copy_is_found_beside_the_dropin_that_has_a_symbol(self):
+        commands = ["tenure heap", "tenure block {1}", "tenure pool pool {13}"]
+        debugged = Debugged(sys.argv_of_test[0], commands, sys.argv_of_test[2], stripped=True)
+        for results in (debugged.live, debugged.dead):
+            self.assertEqual(results["tenure heap"].count('heap "process": '), 2)
+            self.assertIn('in use, of the heap "watched"', results["tenure block {1}"])
+            self.assertNotIn("error", results["tenure pool pool {13}"])
+
 
 if __name__ == "__main__":
-    if len(sys.argv) < 4:
+    if len(sys.argv) < 5:
         sys.exit(__doc__)
     if shutil.which("gdb") is None or subprocess.run(["gdb", "-nx", "-batch", "-ex", "python print(1)"], check=False,
                                                     capture_output=True).stdout.strip() != b"1":
@@ -194,5 +276,5 @@ if __name__ == "__main__":
     if "exited normally" not in tried.stdout:
         print("left out: gdb cannot run programs here: " + tried.stderr.strip().replace("\n", "; ")[:200])
         sys.exit(SKIPPED)
-    sys.argv_of_test = [os.path.abspath(each) for each in sys.argv[1:4]]
-    unittest.main(argv=sys.argv[:1] + sys.argv[4:])
+    sys.argv_of_test = [os.path.abspath(each) for each in sys.argv[1:5]]
+    unittest.main(argv=sys.argv[:1] + sys.argv[5:])

@@ -19,7 +19,7 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 from expected import Expected  # noqa: E402: beside this file
-from gdb_test import table_of  # noqa: E402
+from gdb_test import ADDRESSES, table_of  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 FRONT = HERE.parent.parent / "debuggers/tenure_lldb.py"
@@ -63,7 +63,8 @@ COMMANDS = ["tenure heap", *(f"tenure block {{{each}}}" for each in range(13)),
             *(f"tenure pool {kind} {{{each}}}" for kind, each in (("pool", 13), ("shared", 14), ("handles", 15)))]
 WITH_TYPES = ["up", "tenure pool monsters", "tenure pool shared", "tenure pool handles", "tenure pool numbers",
               "tenure pool nowhere", "tenure", "tenure block freed", "frame variable monsters", "frame variable handles",
-              "frame variable numbers", "frame variable watched", "frame variable shared", "frame variable first"]
+              "frame variable numbers", "frame variable watched", "frame variable shared", "frame variable first", *(f"tenure block {each}" for each in ADDRESSES), "tenure block boss",
+              "tenure block boss.health", "frame variable *unmade"]
 
 
 class LldbTest(unittest.TestCase):
@@ -92,6 +93,20 @@ class LldbTest(unittest.TestCase):
         for name, pool in zip(("monsters", "shared", "handles"), self.expected.pools):
             self.assertIn(f"{pool.in_use} blocks of {pool.block_bytes} bytes", self.results[f"tenure pool {name}"])
         self.assertIn("begin of a block of 96 bytes, cached", self.results["tenure block freed"])
+
+    def test_an_expression_is_a_value_or_the_place_of_an_array(self):
+        for expression, offset in ADDRESSES.items():
+            text = self.results[f"tenure block {expression}"]
+            self.assertIn(f"{self.expected.variable.address + offset:#x}: ", text)
+            self.assertIn('in use, of the heap "watched"', text)
+
+    def test_what_is_no_address_is_refused(self):
+        self.assertRegex(self.results["tenure block boss"], "'boss' cannot be evaluated: it has the type .*creature, "
+                         "which is no address. For that of a variable, write & in front")
+        self.assertIn("it has the type double, which is no address", self.results["tenure block boss.health"])
+
+    def test_an_object_that_is_not_constructed_is_unreadable(self):
+        self.assertIn("unreadable (", self.results["frame variable *unmade"])
 
     def test_what_is_wrong_is_refused(self):
         self.assertIn("'numbers' is no pool", self.results["tenure pool numbers"])

@@ -19,9 +19,10 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent.parent / "debuggers"))
 import tenure_commands  # noqa: E402
 import tenure_pools  # noqa: E402
+import tenure_printers  # noqa: E402
 from expected import Expected  # noqa: E402
 from tenure_heap import IN_USE, heaps_of, place_in, sample_of  # noqa: E402
-from tenure_layout import HEAP_MAGIC, HeapError, Layout, Memory, search  # noqa: E402
+from tenure_layout import HEAP_MAGIC, HeapError, Layout, Memory, printable, search  # noqa: E402
 
 PROGRAM = os.path.abspath(sys.argv.pop(1)) if len(sys.argv) > 1 else ""
 
@@ -47,6 +48,9 @@ class Process:
             print("left out: the memory of another process cannot be read here")
             sys.exit(77)
         self.changes = {}
+        self.modules = []     # what data_ranges() answers
+        self.fake = None      # address and contents of memory that the program does not have
+        self.symbols_at = {}  # what symbols() answers, if not the truth
 
     def end(self):
         self.file.close()
@@ -57,6 +61,8 @@ class Process:
         return os.pread(self.file.fileno(), count, address)
 
     def read(self, address, count):
+        if self.fake and self.fake[0] <= address < address + count <= self.fake[0] + len(self.fake[1]):
+            return self.fake[1][address - self.fake[0]:][:count]
         found = bytearray(self.plain(address, count))
         for at, value in self.changes.items():
             if address <= at < address + len(found):
@@ -69,10 +75,10 @@ class Process:
 
     # As a target of tenure_commands.
     def symbols(self, name):
-        return [self.expected.layouts["pool" if "pool" in name else "heap"]]
+        return self.symbols_at.get(name, [self.expected.layouts["pool" if "pool" in name else "heap"]])
 
     def data_ranges(self):
-        return []
+        return self.modules
 
     def place_name(self, address):
         return ""
@@ -91,7 +97,7 @@ class ReaderTest(unittest.TestCase):
         cls.process.end()
 
     def setUp(self):
-        self.process.changes = {}
+        self.process.changes, self.process.modules, self.process.symbols_at = {}, [], {}
         self.expected = self.process.expected
 
     def layout(self):
@@ -107,6 +113,16 @@ class ReaderTest(unittest.TestCase):
         with self.assertRaises(HeapError) as caught:
             self.run_command(*words)
         return str(caught.exception)
+
+    def damaged(self, *words):
+        """What is said of damage, be it an error or beside what can be shown."""
+        try:
+            return self.run_command(*words)
+        except HeapError as error:
+            return str(error)
+
+    def small_block(self, heap="watched", least=700, most=768):
+        return next(each for each in self.expected.blocks if each.heap == heap and least <= each.bytes <= most)
 
     def test_the_heaps_are_found_by_name(self):
         self.assertEqual([each.name for each in heaps_of(self.layout())], ["process", "watched"])
@@ -199,6 +215,40 @@ class ReaderTest(unittest.TestCase):
             self.process.change(self.expected.layouts["heap"] + field, 0x7FFF_FFFF, 4)
             self.assertIn("damaged", self.refused("heap"), field)
 
+    # Several copies of the library.
+
+    def copy_of_the_layout(self):
+        """Another copy, which only the reader sees, in memory of the program that is not a module's."""
+        total = int.from_bytes(self.process.plain(self.expected.layouts["heap"] + 24, 4), "little")
+        place = next(each.address for each in self.expected.blocks if each.bytes >= 50_000_000) + (1 << 20)
+        body = bytearray(self.process.plain(self.expected.layouts["heap"], total))
+        body[16:24] = place.to_bytes(8, "little")
+        self.process.changes.update(enumerate(body, place))
+        return place, place + total
+
+    def layouts(self):
+        damage = []
+        found = tenure_commands.layouts(self.process, Memory(self.process.read), "tenure_debug_layout", HEAP_MAGIC, damage)
+        return [each.address for each in found], damage
+
+    def test_a_copy_that_cannot_be_read_does_not_hide_the_others(self):
+        begin, _ = self.copy_of_the_layout()
+        self.process.change(begin + 8, 2, 4)
+        self.process.symbols_at = {"tenure_debug_layout": [begin, self.expected.layouts["heap"]]}
+        text = self.run_command("heap")
+        self.assertIn('heap "watched": ', text)
+        self.assertIn("has version 2, and this script reads version 1", text)
+
+    def test_modules_without_a_symbol_are_searched(self):
+        at = self.expected.layouts["heap"]
+        begin, end = self.copy_of_the_layout()
+        self.process.modules = [(at - 4096, at + 4096, "one"), (begin - 64, end, "two")]
+        self.assertEqual(self.layouts(), ([at, begin], []))
+        self.process.symbols_at = {"tenure_debug_layout": [at + 8]}  # a symbol that leads nowhere
+        found, damage = self.layouts()
+        self.assertEqual(found, [at, begin])
+        self.assertIn("no layout of Tenure", damage[0])
+
     def test_a_missing_name_is_said(self):
         layout = self.layout()
         at = self.process.plain(layout.address, 1 << 13).index(b"page.capacity\0")
@@ -208,17 +258,88 @@ class ReaderTest(unittest.TestCase):
     def test_a_list_that_leads_back_is_refused(self):
         segment = next(self.heap().small_segments()).address
         self.process.change(segment + self.layout()["segment.next"], segment, 8)
-        self.assertIn(f"leads back to {segment:#x}", self.refused("heap"))
+        self.assertIn(f"leads back to {segment:#x}", self.damaged("heap"))
 
     def test_a_list_that_leads_nowhere_is_refused(self):
         segment = next(self.heap().small_segments()).address
         self.process.change(segment + self.layout()["segment.next"], 0x1000, 8)
-        self.assertIn("cannot be read", self.refused("heap"))
+        self.assertIn("cannot be read", self.damaged("heap"))
 
     def test_a_cache_with_too_many_blocks_is_refused(self):
         cache = next(self.heap().caches())
         self.process.change(cache + self.layout()["block_cache.count"], 1 << 30, 4)
-        self.assertIn("thread cache", self.refused("heap"))
+        text = self.damaged("heap")
+        self.assertIn('The heap "watched" cannot be shown: The thread cache at', text)
+        self.assertIn('heap "process": ', text)
+
+    # A block can be described although something else is damaged.
+
+    def test_a_damaged_cache_leaves_the_blocks_of_others(self):
+        cache = next(self.heap().caches())
+        self.process.change(cache + self.layout()["block_cache.count"], 1 << 30, 4)
+        for block in self.expected.blocks:
+            text = self.run_command("block", hex(block.address))
+            if block.heap == "process" or "of its page" not in text:
+                self.assertIn(f"{block.state}, of the heap", text)
+                self.assertNotIn("damaged", text)
+            else:
+                self.assertIn("in use or cached, of the heap", text)
+                self.assertIn("the thread caches are damaged: The thread cache at", text)
+
+    def test_a_damaged_heap_leaves_the_blocks_of_others(self):
+        process, watched = self.small_block("process", 1000, 1024), self.small_block()
+        for broken, healthy in (("process", watched), ("watched", process)):
+            self.process.changes = {}
+            heap, layout = self.heap(broken), self.layout()
+            at = heap.core + layout["core.memory"] + layout["memory.segment_bytes"]
+            self.process.change(at, 12345, 8)
+            self.assertIn(f'in use, of the heap "{healthy.heap}"', self.run_command("block", hex(healthy.address)))
+            broken_block = process if broken == "process" else watched
+            self.assertIn("was not found in the records that can be read", self.refused("block", hex(broken_block.address)))
+            self.assertIn("its segments have 0x3039 bytes", self.refused("block", hex(broken_block.address)))
+
+    def test_damaged_large_blocks_leave_the_small_and_the_huge_ones(self):
+        layout, heap = self.layout(), self.heap()
+        self.process.change(heap.core + layout["core.large"] + layout["large.first"], 0x1000, 8)
+        for block in self.expected.blocks:
+            if block.heap == "watched" and (block.bytes < 30000 and block.state != "free" or block.bytes > 40_000_000):
+                self.assertIn(f'{block.state}, of the heap "watched"', self.run_command("block", hex(block.address)))
+
+    # Words.
+
+    def test_what_is_reserved_now_and_what_was_in_use_are_two_figures(self):
+        self.assertRegex(self.run_command("heap"), r'heap "watched": \S+ \S+ reserved now; at most \S+ \S+ in use at one time')
+
+    def test_a_name_cannot_command_the_terminal(self):
+        layout, heap = self.layout(), self.heap()
+        words = Memory(self.process.read).words(heap.home + layout["home.name"], 2)
+        for each, byte in enumerate(b"\x1b[2Jabc"):
+            self.process.changes[max(words) + each] = byte
+        text = self.run_command("heap")
+        self.assertNotIn("\x1b", text)
+        self.assertIn('heap "\\x1b[2Jabc": ', text)
+        self.assertEqual(printable("a\nb\u202ec ä"), "a\\nb\\u202ec ä")
+
+    def test_early_memory_of_the_dropin_is_told(self):
+        layout = self.layout()
+        begin = 0x7000_0000_0000 & -layout["limit.segment_bytes"]
+        head = begin + layout["head.class_of_slice"]
+        count = layout["limit.segment_bytes"] // layout["limit.slice_bytes"]
+        self.process.fake = (head, bytes([layout["number.none"]]) * count)
+        try:
+            self.assertIn("may be early memory of the drop-in", self.run_command("block", hex(begin + 5000)))
+            self.process.fake = (head, bytes([layout["number.none"]]) * (count - 1) + b"\0")
+            self.assertIn("not in the memory of a Tenure heap", self.run_command("block", hex(begin + 5000)))
+        finally:
+            self.process.fake = None
+
+    def test_constant_memory_is_no_pool(self):
+        for value in (0, 1, 8, 4096, 1 << 20, 0x0101010101010101, (1 << 64) - 1):
+            for kind, pool in zip(("pool", "shared", "handles"), self.expected.pools):
+                self.process.changes = {}
+                for at in range(pool.address, pool.address + 400, 8):
+                    self.process.change(at, value, 8)
+                self.refused("pool", kind, hex(pool.address))
 
     def test_changed_bytes_never_lead_to_another_error_or_an_endless_walk(self):
         chance = random.Random(7)
@@ -230,6 +351,11 @@ class ReaderTest(unittest.TestCase):
         for address, _ in heap.large_segments():
             places.append((address + layout["large_segment.next"], 4096))
             places.append((address + layout["large_segment.runs"] + 24 * layout["large_head_units.25"], 2000))
+        for name in ("huge.live", "huge.kept"):
+            places += [(at, 128) for at in layout.list_of(heap.core + layout["core.huge"], name, "huge_block.next", "")]
+        owners = layout.root("owners")
+        places += [(owners, 64), (layout.word(owners, "owner_list.first"), 256), (layout.root("heaps"), 64)]
+        places += [(each.address, 400) for each in self.expected.pools]
         in_use = [each.address for each in self.expected.blocks if each.state == IN_USE]
         refused = 0
         for _ in range(300):
@@ -238,11 +364,9 @@ class ReaderTest(unittest.TestCase):
             for _ in range(chance.choice((1, 1, 4, 40))):
                 self.process.changes[begin + chance.randrange(count)] = chance.randrange(256)
             for words in (("heap",), ("block", hex(chance.choice(in_use))),
-                          ("pool", "pool", hex(chance.choice(self.expected.pools).address))):
-                try:
-                    self.run_command(*words)
-                except HeapError:
-                    refused += 1
+                          ("pool", chance.choice(("pool", "shared", "handles")),
+                           hex(chance.choice(self.expected.pools).address))):
+                refused += "damaged" in self.damaged(*words)
         self.assertGreater(refused, 20)
 
 
@@ -261,8 +385,40 @@ class ProfileTest(unittest.TestCase):
             inside = next(each for each in process.expected.blocks if each.heap == "watched")
             self.assertIsNone(sample_of(layout, inside.address))
             process.change(layout.root("profile") + layout["profile.live"] + layout["array.count"], 1 << 40, 8)
-            with self.assertRaisesRegex(HeapError, "heap profile are damaged"):
-                tenure_commands.run(process, ["block", hex(block.address)])
+            text = tenure_commands.run(process, ["block", hex(block.address)])
+            self.assertIn("in use, of the heap", text)
+            self.assertIn("who allocated it cannot be read: The records of the heap profile are damaged", text)
+        finally:
+            process.end()
+
+    def test_changed_bytes_of_the_profile_never_lead_to_another_error(self):
+        process = Process(PROGRAM, TENURE_PROFILE="1", TENURE_PROFILE_SAMPLE="1")
+        try:
+            chance = random.Random(11)
+            block = next(each for each in process.expected.blocks if each.heap == "process")
+            layout = Layout(Memory(process.read), process.expected.layouts["heap"])
+            places = []
+            for name in ("profile.sites", "profile.frames", "profile.live"):
+                array = layout.root("profile") + layout[name]
+                places += [(array + layout["array.data"], 8), (array + layout["array.count"], 8),
+                           (layout.word(array, "array.data"), 1000)]
+            for _ in range(200):
+                process.changes = {}
+                begin, count = chance.choice(places)
+                for _ in range(chance.choice((1, 4, 40))):
+                    process.changes[begin + chance.randrange(count)] = chance.randrange(256)
+                self.assertIn("in use, of the heap", tenure_commands.run(process, ["block", hex(block.address)]))
+        finally:
+            process.end()
+
+
+class GuardedTest(unittest.TestCase):
+    def test_guarded_blocks_come_on_top(self):
+        process = Process(PROGRAM, TENURE_HEAP_GUARD_SAMPLE="1", TENURE_HEAP_GUARD_BYTES="1")
+        try:
+            text = tenure_commands.run(process, ["heap"])
+            self.assertRegex(text, r"\n +guarded +\d")
+            self.assertIn("Fenced and guarded blocks come on top of what is reserved.", text)
         finally:
             process.end()
 
@@ -282,6 +438,12 @@ class MemoryTest(unittest.TestCase):
     def test_a_layout_of_zeros_is_refused(self):
         with self.assertRaisesRegex(HeapError, "no layout"):
             Layout(Memory(lambda address, count: bytes(count)), 0x1000, HEAP_MAGIC)
+
+    def test_the_read_of_a_printer_has_limits(self):
+        def fail(address, count):
+            raise AssertionError("it was tried")
+        with self.assertRaisesRegex(HeapError, "damaged"):
+            tenure_printers.reader(fail)(0x1000, 1 << 40)
 
     def test_kinds_of_pools_come_from_the_types_name(self):
         for name, kind in (("tenure::v0_1_checks0::pool<int>", "pool"), ("tenure::shared_pool<a::pool<b>>", "shared pool"),

@@ -14,9 +14,9 @@
 /// missing. New names may be added within a version; a name that stays keeps its meaning.
 ///
 /// The object has C linkage: `tenure_debug_layout` is the heap's, `tenure_debug_pool_layout` that of pools. Shared
-/// libraries and the drop-in export it. A program without symbols is searched for the magic at a multiple of 8; `self`
-/// is then the place where it was found. The roots are relocated when the library is loaded, so that the object is in
-/// memory that core files contain.
+/// libraries and the drop-in export it; several copies may be in one process. A program without symbols is searched for
+/// the magic at a multiple of 8; `self` is then the place where it was found. The roots are relocated when the library
+/// is loaded, so that the object is in memory that core files contain.
 
 #include <array>
 #include <cstddef>

@@ -271,8 +271,10 @@ struct heap_layout {
 using tenure::detail::heap_layout;
 using tenure::detail::heap_layout_object;
 
+extern "C" __attribute__((alias("tenure_debug_layout"))) const heap_layout_object tenure_debug_layout_self;
+
 constinit const heap_layout_object tenure_debug_layout{
-    heap_layout_object::head_of(tenure::debug_layout::heap_magic, &tenure_debug_layout, tenure::checks::level),
+    heap_layout_object::head_of(tenure::debug_layout::heap_magic, &tenure_debug_layout_self, tenure::checks::level),
     {tenure::debug_layout::root_of("heaps", &tenure::detail::list_of_heaps),
      tenure::debug_layout::root_of("owners", &tenure::platform::list_of_owners),
      tenure::debug_layout::root_of("profile", &tenure::detail::records_of_profile),

@@ -18,4 +18,8 @@ using heap_layout_object = debug_layout::object<heap_root_count, small_class_cou
 
 }
 
-extern "C" TENURE_DEBUG_API const tenure::detail::heap_layout_object tenure_debug_layout;
+extern "C" {
+TENURE_DEBUG_API extern const tenure::detail::heap_layout_object tenure_debug_layout;
+/// Its `self`: a name of the same object that no other copy of the library in the process can replace.
+TENURE_LOCAL extern const tenure::detail::heap_layout_object tenure_debug_layout_self;
+}

@@ -11,7 +11,10 @@
 #include <tenure/pool/detail/pool_cache.hpp>
 #include <tenure/pool/detail/segment.hpp>
 #include <tenure/pool/detail/shared_pool_core.hpp>
+#include <tenure/pool/handle_pool.hpp>
+#include <tenure/pool/pool.hpp>
 #include <tenure/pool/shared_block_pool.hpp>
+#include <tenure/pool/shared_pool.hpp>
 
 // Classes with references or several access levels: the compilers support it, and the standard leaves it to them.
 #pragma GCC diagnostic ignored "-Winvalid-offsetof"
@@ -21,8 +24,12 @@ namespace tenure::inline TENURE_ABI::detail {
 using debug_layout::fact_of;
 
 /// Names as in heap/detail/debug_layout.cpp. Every pool<T> begins with its block_pool, every shared_pool<T> with its
-/// shared_block_pool, and every handle_pool<T> with its handle_slots.
+/// shared_block_pool, and every handle_pool<T> with its handle_slots: the member fills the pool.
 struct pool_layout {
+    static_assert(sizeof(pool<int>) == sizeof(block_pool));
+    static_assert(sizeof(shared_pool<int>) == sizeof(shared_block_pool));
+    static_assert(sizeof(handle_pool<int>) == sizeof(handle_slots));
+
     static constexpr std::array facts{
         fact_of("pool.bytes", sizeof(block_pool)),
         fact_of("pool.last_freed", offsetof(block_pool, last_freed_)),
@@ -71,8 +78,11 @@ struct pool_layout {
 
 }
 
+extern "C" __attribute__((alias("tenure_debug_pool_layout")))
+const tenure::detail::pool_layout_object tenure_debug_pool_layout_self;
+
 constinit const tenure::detail::pool_layout_object tenure_debug_pool_layout{
-    tenure::detail::pool_layout_object::head_of(tenure::debug_layout::pool_magic, &tenure_debug_pool_layout,
+    tenure::detail::pool_layout_object::head_of(tenure::debug_layout::pool_magic, &tenure_debug_pool_layout_self,
                                                 tenure::checks::level),
     {},
     {},

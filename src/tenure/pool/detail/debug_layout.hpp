@@ -17,4 +17,8 @@ using pool_layout_object = debug_layout::object<0, 0, pool_fact_count>;
 
 }
 
-extern "C" TENURE_DEBUG_API const tenure::detail::pool_layout_object tenure_debug_pool_layout;
+extern "C" {
+TENURE_DEBUG_API extern const tenure::detail::pool_layout_object tenure_debug_pool_layout;
+/// Its `self`, as in heap/detail/debug_layout.hpp.
+TENURE_LOCAL extern const tenure::detail::pool_layout_object tenure_debug_pool_layout_self;
+}
