@@ -4,6 +4,7 @@
 # tenure watch: the library that is preloaded into another program's process, and the reader of its recordings.
 #
 #   tenure_watch     libtenure_watch.so
+#   tenure_blocks    libtenure_blocks.so, preloaded by tenure pins --heap own
 #   lab_symbols      names functions and lines, by elfutils' libdw
 #   lab_watch        the reader; uses Zydis to decode instructions
 #   lab_profile      the reader of heap profiles, for tenure profile; uses zlib for pprof's format
@@ -65,3 +66,30 @@ target_link_options(tenure_watch PRIVATE -nodefaultlibs -Wl,--version-script=${h
     -Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now -Wl,-O1)
 target_link_libraries(tenure_watch PRIVATE c gcc_s gcc)
 install(TARGETS tenure_watch LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+
+# Records the blocks of a program's own malloc, with the rooms of the library that write a heap profile.
+set(blocks_dir ${PROJECT_SOURCE_DIR}/lab/observe/blocks)
+file(GLOB blocks_sources CONFIGURE_DEPENDS ${blocks_dir}/*/*.cpp)
+set(blocks_rooms ${tenure_sources})
+list(FILTER blocks_rooms INCLUDE REGEX
+    "/src/tenure/(base|platform)/|/heap/detail/(profile/(profile_|sampl)|guarded/sample_schedule|checked/record_memory)")
+list(FILTER blocks_rooms EXCLUDE REGEX
+    "/base/(bad_alloc|budget_source|frame_clock|counting_source|failing_source|static_buffer_source)\\.cpp$")
+list(FILTER blocks_rooms EXCLUDE REGEX "/platform/posix/(process_malloc|observer|copies)\\.cpp$")
+add_library(tenure_blocks SHARED ${blocks_sources} ${blocks_rooms} ${PROJECT_SOURCE_DIR}/src/tenure/dropin/observer.cpp)
+tenure_compile(tenure_blocks)
+target_include_directories(tenure_blocks PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/lab)
+target_compile_options(tenure_blocks PRIVATE -fno-exceptions -fno-rtti -fasynchronous-unwind-tables
+    -fsized-deallocation -ftls-model=initial-exec -ffunction-sections -fdata-sections
+    -fno-builtin-malloc -fno-builtin-calloc)
+target_compile_definitions(tenure_blocks PRIVATE TENURE_CHECKS=0 TENURE_BUILDING=1
+    TENURE_VALGRIND=$<BOOL:${TENURE_VALGRIND}>)
+set_target_properties(tenure_blocks PROPERTIES
+    TENURE_WITHOUT_RUNTIME ON
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
+    LINK_DEPENDS ${blocks_dir}/exports.map
+)
+target_link_options(tenure_blocks PRIVATE -nodefaultlibs -Wl,--version-script=${blocks_dir}/exports.map
+    -Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now -Wl,-O1 -Wl,--gc-sections)
+target_link_libraries(tenure_blocks PRIVATE gcc gcc_eh c)
+install(TARGETS tenure_blocks LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -61,6 +61,16 @@ constexpr std::string_view peak_suffix = ".peak.heapprofile";
     return {};
 }
 
+/// It is no malloc: it calls the program's own.
+[[nodiscard]] found_malloc recorder_of_blocks() {
+    constexpr std::string_view file = "libtenure_blocks.so";
+    found_malloc found;
+    found.library = find_own_library(file);
+    found.found = !found.library.empty();
+    found.reason = fmt::format("{} is not beside the command", file);
+    return found;
+}
+
 }
 
 std::optional<std::uint64_t> duration_ms(std::string_view text) {
@@ -126,7 +136,7 @@ recorded_profiles record_program(const std::vector<std::string>& words, const pr
         recorded.code = chosen.code;
         return recorded;
     }
-    const found_malloc library = find_own_malloc("libtenure_malloc.so");
+    const found_malloc library = request.keeps_malloc ? recorder_of_blocks() : find_own_malloc("libtenure_malloc.so");
     if (!library.found) {
         say(library.reason);
         recorded.code = exit_code::bad_usage;
@@ -140,7 +150,8 @@ recorded_profiles record_program(const std::vector<std::string>& words, const pr
     }
     const std::string whole = fs::absolute(request.folder).string();
     const ended_program ended = run_program(chosen.path, words, [&] {
-        ::setenv("TENURE_PROFILE", "1", 1);
+        // A program that keeps its malloc may use Tenure's heap beside it, whose files would have the same names.
+        request.keeps_malloc ? ::unsetenv("TENURE_PROFILE") : ::setenv("TENURE_PROFILE", "1", 1);
         ::setenv("TENURE_PROFILE_DIR", whole.c_str(), 1);
         if (request.at_peak) ::setenv("TENURE_PROFILE_AT_PEAK", "1", 1);
         if (request.has_pages) ::setenv("TENURE_PROFILE_PAGES", "1", 1);

@@ -28,6 +28,7 @@ struct profile_request {
     std::string folder;   ///< for the files
     bool at_peak = false; ///< also saves one when the program holds most, and shows that
     bool has_pages = false;
+    bool keeps_malloc = false; ///< the program keeps its own malloc, whose blocks are recorded
 };
 
 /// How many call stacks a command shows.

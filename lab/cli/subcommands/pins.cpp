@@ -28,6 +28,14 @@ const std::string usual_sample = "16K";
 
 pins_command::pins_command(CLI::App& app)
     : command_(app.add_subcommand("pins", "Shows where a program's resident memory goes, and who keeps it")) {
+    command_
+        ->add_option("--heap", heap_,
+                     "Whose memory is examined: tenure, with which the program then runs, or own, the malloc that the "
+                     "program has itself (glibc's, jemalloc, ...). Of own less is known: addresses and sizes of blocks, "
+                     "and not what the malloc keeps free")
+        ->check(CLI::IsMember(std::vector<std::string>{"tenure", "own"}))
+        ->type_name("NAME")
+        ->capture_default_str();
     command_->add_flag("--exact", is_exact_, "Records every block, so that nothing is an estimate; slow");
     command_
         ->add_option("--sample", sample_,
@@ -59,6 +67,7 @@ pins_command::pins_command(CLI::App& app)
         "heap\n"
         "  tenure pins --every 60s --out DIR -- ./server   a file each minute: tenure pins DIR/FILE shows it\n"
         "  tenure pins --at-peak -- ./server               where the peak of the memory comes from\n"
+        "  tenure pins --heap own -- ./server              its own malloc, as it runs without this command\n"
         "  tenure pins --attach 1234 --for 60s             a server that runs under the drop-in\n"
         "  tenure pins server.1234.0001.heapprofile        shows a file that was saved with TENURE_PROFILE_PAGES=1,\n"
         "                                                  tn_profile_save_with_pages, HeapProfile.Save\n\n"
@@ -76,7 +85,7 @@ std::string pins_command::mistake_in_options() const {
     if (const std::string mistake = attached_.mistake_in(*command_); !mistake.empty()) return mistake;
     if (words_.empty() && attached_.process == 0)
         return "nothing was given to show: tenure pins -- PROGRAM ..., or tenure pins FILE.heapprofile";
-    for (const char* const of_a_run : {"--sample", "--every", "--out", "--exact", "--at-peak"}) {
+    for (const char* const of_a_run : {"--sample", "--every", "--out", "--exact", "--at-peak", "--heap"}) {
         if (!is_run && command_->count(of_a_run) > 0)
             return fmt::format("{} applies to a run: tenure pins {} … -- PROGRAM", of_a_run, of_a_run);
     }
@@ -107,7 +116,8 @@ int pins_command::run() const {
 
 int pins_command::run_and_show() const {
     const std::string folder = out_.empty() ? fmt::format("tenure-pins-{}", ::getpid()) : out_;
-    profile_request request{sample_.empty() ? usual_sample : sample_, every_, folder, at_peak_, true};
+    profile_request request{sample_.empty() ? usual_sample : sample_, every_, folder, at_peak_, true,
+                            heap_ == "own"};
     if (is_exact_) request.sample = "1";
     const recorded_profiles recorded = record_program(words_, request);
     if (recorded.shown.empty()) return recorded.code;

@@ -28,7 +28,7 @@ private:
     [[nodiscard]] int show(const std::string& file, const std::string& folder) const;
 
     CLI::App* command_;
-    std::string sample_, out_, every_, html_, json_;
+    std::string heap_ = "tenure", sample_, out_, every_, html_, json_;
     bool is_exact_ = false, at_peak_ = false;
     attached_choice attached_;
     shown_stacks shown_;

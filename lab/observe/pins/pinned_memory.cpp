@@ -34,10 +34,13 @@ void for_each_page_of(const saved_profile& saved, const format::live_sample& blo
     for (std::uint64_t at = block.address; at < end && budget != 0; --budget) {
         const format::page_run* const run = run_at(saved, at);
         const std::uint64_t page = at / format::page_bytes;
-        if (run != nullptr && run->use == format::page_use::small_blocks && block.block_bytes <= most_small) {
+        const bool is_shared = run != nullptr && run->use == format::page_use::small_blocks;
+        const bool is_of_any_size = is_shared && run->block_bytes == 0;
+        if (is_shared && (block.block_bytes <= most_small || is_of_any_size)) {
             const std::uint64_t next = std::min(end, (page + 1) * format::page_bytes);
             // Otherwise it has been freed since, and the page may have other blocks.
-            if (run->block_bytes == block.block_bytes && next - at <= run->live_bytes) visit(*run, page, 1, next - at);
+            const bool is_of_size = is_of_any_size || run->block_bytes == block.block_bytes;
+            if (is_of_size && next - at <= run->live_bytes) visit(*run, page, 1, next - at);
             at = next;
         } else if (run != nullptr) { // a large block shares no page
             const std::uint64_t run_end = run->address + std::uint64_t{run->pages} * format::page_bytes;
@@ -132,6 +135,7 @@ void count_others(const saved_profile& saved, pinned_memory& to) {
 
 pinned_memory find_pinned(const saved_profile& saved, const named_profile& named) {
     pinned_memory found;
+    found.malloc_file = saved.malloc_file;
     found.is_exact = saved.header.mean_bytes == 1 && saved.header.lost_samples == 0;
     count_pages(saved, found.parts);
     count_others(saved, found);

@@ -59,6 +59,7 @@ struct pinned_memory {
     profile_format::estimate held{};     ///< of all stacks
     profile_format::estimate rounding{}; ///< of `parts.live`: what the blocks are larger than was asked for
     bool is_exact = false;               ///< every block was recorded
+    std::string malloc_file;             ///< the program's own malloc; empty: Tenure's heap
 };
 
 /// Requires  `saved` has pages and is ok; `named` is its profile.

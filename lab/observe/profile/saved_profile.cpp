@@ -168,6 +168,7 @@ void read_texts(const std::map<format::section, std::string>& texts, saved_profi
     std::stable_sort(to.memory.begin(), to.memory.end(),
                      [](const resident_mapping& a, const resident_mapping& b) { return a.begin < b.begin; });
     read_builds(text_of(format::section::builds), to);
+    to.malloc_file = printable(text_of(format::section::malloc_file));
     for_each_part(text_of(format::section::tags), '\n', [&](std::string_view line) {
         std::uint32_t number = 0;
         if (read_number(line, number, 10, ' ')) to.tags[number] = printable(line);
@@ -261,7 +262,8 @@ saved_profile read_profile(std::string_view bytes) {
         case format::section::frames: is_read = read_entries(section, payload, read.frames); break;
         case format::section::live: is_read = read_entries(section, payload, read.live); break;
         case format::section::classes: is_read = read_entries(section, payload, read.classes); break;
-        case format::section::pages: is_read = add_entries(section, payload, read.pages); break;
+        case format::section::pages:
+        case format::section::pages_of_blocks: is_read = add_entries(section, payload, read.pages); break;
         case format::section::cached: is_read = read_entries(section, payload, read.cached); break;
         case format::section::before: is_read = read_entries(section, payload, read.classes_before); break;
         case format::section::end: {

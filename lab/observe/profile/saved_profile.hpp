@@ -45,13 +45,14 @@ struct saved_profile {
     // What the heap's pages are used for: empty unless the file was saved with pages.
     std::vector<profile_format::page_run> pages; ///< by address; no two overlap
     std::vector<profile_format::cached_blocks> cached;
+    std::string malloc_file; ///< the file of the program's own malloc, whose pages these are; empty: Tenure's heap
     std::vector<resident_mapping> memory;
     std::map<std::uint32_t, std::string> tags;
     std::vector<std::string> arguments; ///< the command line
     std::string error;                  ///< empty when all else is valid; otherwise a sentence, without the file's name
 
     [[nodiscard]] bool ok() const { return error.empty(); }
-    [[nodiscard]] bool has_pages() const { return !pages.empty(); }
+    [[nodiscard]] bool has_pages() const { return !pages.empty() || !malloc_file.empty(); }
     /// "server", or "process 1234" if the command line is not known.
     [[nodiscard]] std::string program() const;
     /// The mapping of an address; nullptr when there is none.

@@ -52,6 +52,10 @@ enum class section : std::uint32_t {
     memory = 10,   ///< text: the process's mappings with their resident bytes, as in /proc/PID/smaps; with pages
     before = 11,   ///< size_class: the same at the begin of the profile
     builds = 12,   ///< text: "ADDRESS ID\n" for each mapped file with code: where it begins, and its build ID, in hex
+    // Of a program that keeps its own malloc, in place of `pages`. Readers of before skip them.
+    malloc_file = 20,     ///< text: the file that this malloc is in
+    pages_of_blocks = 21, ///< page_run: pages with recorded blocks, or that had some; may occur several times. Small
+                          ///< blocks have `block_bytes` zero: a page may have blocks of any sizes
     end = 99,      ///< one std::uint64_t: the checksum of all bytes before this section's header. Nothing follows
 };
 
@@ -134,7 +138,7 @@ struct page_run {
     page_use use;
     std::uint16_t live_bytes;  ///< of blocks in each of these pages
     std::uint16_t blocks;      ///< in use that lie in each of them, at least in part
-    std::uint32_t block_bytes; ///< of small_blocks: their size
+    std::uint32_t block_bytes; ///< of small_blocks: their size; zero: any
 };
 static_assert(sizeof(page_run) == 24);
 

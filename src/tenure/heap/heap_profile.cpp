@@ -13,13 +13,14 @@
 #include <tenure/base/report.hpp>
 #include <tenure/heap/detail/heap_core.hpp>
 #include <tenure/heap/detail/profile/heap_samples.hpp>
+#include <tenure/heap/detail/profile/page_map.hpp>
+#include <tenure/heap/detail/profile/profile_files.hpp>
 #include <tenure/heap/detail/profile/profile_records.hpp>
 #include <tenure/heap/detail/profile/profile_writer.hpp>
 #include <tenure/heap/detail/profile/sampling.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/platform/fork_handler.hpp>
 #include <tenure/platform/output_file.hpp>
-#include <tenure/platform/program.hpp>
 
 namespace tenure::inline TENURE_ABI {
 
@@ -38,12 +39,8 @@ constinit platform::fork_handler control_fork{platform::fork_order::making, null
 constinit platform::fork_handler records_fork{platform::fork_order::leaf, nullptr, records_steps};
 
 constinit std::atomic<std::uint64_t> started_ms{0}; ///< zero: never
-constinit std::atomic<std::uint64_t> due_ms{UINT64_MAX};
-constinit std::atomic<std::uint64_t> no_peak_before_ms{0};
-constinit std::atomic<std::uint32_t> file_number{0};
+constinit detail::save_schedule schedule{};
 constinit std::atomic<bool> is_automatic{false};
-/// Below that, a profile at the peak would say little.
-constexpr double least_peak_samples = 16;
 
 // What the heap counts, when the profile began and at last. Under the lock of control. Counting takes the heap's locks,
 // so it is done before the records' lock is taken.
@@ -82,7 +79,9 @@ void count_classes(class_figures& to, cached_blocks those_cached) noexcept {
                                   why,
                                   classes_now,
                                   classes_before,
-                                  what == profile_contents::stacks_and_pages && heap_profile::is_running()};
+                                  nullptr};
+    if (what == profile_contents::stacks_and_pages && heap_profile::is_running())
+        moment.write_pages = &detail::write_heap_pages;
     if constexpr (checks::caller) moment.classes_before = {}; // counts leave out blocks between guard pages
     return detail::write_profile(records_of_profile, moment, path);
 }
@@ -138,10 +137,7 @@ bool heap_profile_events::may_save() noexcept {
 void heap_profile_events::set_up() noexcept {
     if (option_value(option::profile) == 0 || heap_profile::start() != status::ok) return;
     is_automatic.store(true, std::memory_order_relaxed);
-    const std::uint64_t every_ms = option_value(option::profile_every_ms);
-    if (every_ms != 0) due_ms.store(platform::unix_ms() + every_ms, std::memory_order_relaxed);
-    if (option_value(option::profile_at_peak) != 0)
-        records_of_profile.await_rise(least_peak_samples * static_cast<double>(detail::sampling::mean_bytes()));
+    schedule.begin(records_of_profile, detail::sampling::mean_bytes());
 }
 
 void heap_profile_events::save_now(format::occasion why) noexcept {
@@ -151,56 +147,17 @@ void heap_profile_events::save_now(format::occasion why) noexcept {
 
 void heap_profile_events::save_now(format::occasion why, profile_contents what) noexcept {
     const int saved = errno;
-    const char* const directory = host::environment("TENURE_PROFILE_DIR");
     report_text path;
-    if (directory != nullptr && *directory != '\0') path.text(directory).text("/");
-    path.text(platform::program_name()).text(".").number(platform::process_id()).text(".");
-    if (why == format::occasion::exit || why == format::occasion::peak) {
-        path.text(why == format::occasion::exit ? "exit" : "peak");
-    } else {
-        const std::uint32_t number = file_number.fetch_add(1, std::memory_order_relaxed) + 1;
-        for (std::uint32_t least = 1000; least > number && least > 1; least /= 10) path.text("0");
-        path.number(number);
-    }
-    path.text(".heapprofile");
+    name_profile_file(path, why);
     if (save_as(path.view(), why, what) == status::file_error) {
-        report_text text;
-        text.text("The heap profile ").text(path.view()).text(" could not be written. ");
-        text.text("TENURE_PROFILE_DIR names a folder that exists and has room.");
-        report(report_kind::notice, text.view());
+        report_profile_not_written(path);
         if (why == format::occasion::peak) records_of_profile.await_rise(detail::profile_records::never);
     }
     errno = saved;
 }
 
-namespace {
-
-void save_at_interval(std::uint64_t now_ms) noexcept {
-    std::uint64_t due = due_ms.load(std::memory_order_relaxed);
-    if (now_ms < due || !heap_profile_events::may_save()) return;
-    const std::uint64_t next = now_ms + option_value(option::profile_every_ms);
-    if (due_ms.compare_exchange_strong(due, next, std::memory_order_relaxed))
-        heap_profile_events::save_now(format::occasion::interval);
-}
-
-/// Each file needs a tenth more of live bytes than the one before, so there are few: 24 for ten times as much. Where
-/// saving is slow, as with many stacks, it takes a tenth of the time at most: until then a file needs twice as much.
-void save_at_peak(std::uint64_t now_ms) noexcept {
-    constexpr double growth = 1.1, growth_in_pause = 2;
-    constexpr std::uint64_t pause = 10; // times as long as saving took
-    if (!records_of_profile.has_risen() || !heap_profile_events::may_save()) return;
-    const bool is_pause = now_ms < no_peak_before_ms.load(std::memory_order_relaxed);
-    if (!records_of_profile.take_rise(growth, is_pause ? growth_in_pause / growth : 1)) return;
-    heap_profile_events::save_now(format::occasion::peak);
-    const std::uint64_t ended_ms = platform::unix_ms();
-    if (ended_ms > now_ms) no_peak_before_ms.store(ended_ms + pause * (ended_ms - now_ms), std::memory_order_relaxed);
-}
-
-}
-
 void heap_profile_events::save_if_due(std::uint64_t now_ms) noexcept {
-    save_at_interval(now_ms);
-    save_at_peak(now_ms);
+    schedule.serve(records_of_profile, now_ms, &may_save, [](format::occasion why) noexcept { save_now(why); });
 }
 
 namespace {

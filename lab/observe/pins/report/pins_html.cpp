@@ -163,7 +163,7 @@ private:
         rows += fmt::format("<tr>{}{}{}</tr>\n", element("th", "scope=\"row\"", name),
                             element("td", "class=\"num\"", size_text(bytes)), element("td", "", note));
     };
-    for (const memory_part& each : all_parts(pinned.parts)) row(each.name, static_cast<double>(each.bytes), each.note);
+    for (const memory_part& each : all_parts(pinned)) row(each.name, static_cast<double>(each.bytes), each.note);
     row("resident", static_cast<double>(pinned.parts.resident), "all of the process");
     std::string others;
     const std::size_t count = std::min(pinned.others.size(), max_rows);
@@ -187,7 +187,7 @@ private:
     for (std::size_t index = 0; index < count; ++index) {
         const pinning_stack& each = pinned.stacks[index];
         const profile_stack& stack = profile.stacks[each.stack];
-        const std::string advice = advice_for(each, pinned.parts);
+        const std::string advice = advice_for(each, pinned);
         text += fmt::format("<tr>{}{}{}{}{}<td class=\"where\">{}{}{}</td></tr>\n",
                             element("td", "class=\"num\"", estimate_text(each.held)),
                             element("td", "class=\"num\"", fmt::format("{:.0f}", std::max(each.live.blocks, 0.0))),
@@ -221,6 +221,11 @@ std::string to_html(const saved_profile& saved, const named_profile& profile, co
                             pinned.is_exact ? "Every block since the profile began was recorded."
                                             : "Whose blocks these are is estimated from a sample; ± is what 95 of 100 "
                                               "estimates are off by at most, by the chance of sampling.")));
+    if (const malloc_words about = words_about(pinned); !about.what.empty()) {
+        std::string words = about.what;
+        for (const std::string& each : about.unknown) words += " " + each;
+        text += element("p", "", words) + "\n";
+    }
     text += "<section class=\"closing\" id=\"map\">\n<h2>The heap's memory, by address</h2>\n" +
             heap_map_svg(saved, profile, pinned) + key_of(profile, pinned) + "</section>\n";
     text +=

@@ -28,8 +28,8 @@ std::string to_json(const named_profile& profile, const pinned_memory& pinned) {
     for (const other_memory& each : pinned.others)
         others.push_back({{"name", each.name}, {"resident_bytes", each.resident_bytes}});
     nlohmann::json parts;
-    for (const memory_part& each : all_parts(pinned.parts)) parts[std::string{each.key}] = each.bytes;
-    const nlohmann::json whole{{"program", profile.program},
+    for (const memory_part& each : all_parts(pinned)) parts[std::string{each.key}] = each.bytes;
+    nlohmann::json whole{{"program", profile.program},
                                {"command", profile.command},
                                {"process", profile.header.process},
                                {"mean_bytes", profile.header.mean_bytes},
@@ -42,6 +42,10 @@ std::string to_json(const named_profile& profile, const pinned_memory& pinned) {
                                {"rounding", json_of_estimate(pinned.rounding)},
                                {"held", json_of_estimate(pinned.held)},
                                {"stacks", std::move(stacks)}};
+    if (!pinned.malloc_file.empty()) {
+        whole["malloc"] = pinned.malloc_file;
+        whole["unknown"] = words_about(pinned).unknown;
+    }
     return whole.dump(2) + "\n";
 }
 

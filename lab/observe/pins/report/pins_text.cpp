@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -35,7 +36,7 @@ namespace {
     const auto whole = static_cast<double>(pinned.parts.resident);
     std::string text = fmt::format("memory of {} [{}]: {} resident{}\n", profile.program, profile.header.process,
                                    size_text(whole), moment_of(profile.header.written_at));
-    for (const memory_part& each : all_parts(pinned.parts)) {
+    for (const memory_part& each : all_parts(pinned)) {
         if (each.bytes == 0) continue;
         const auto bytes = static_cast<double>(each.bytes);
         text += fmt::format("  {:>8}  {:>7}  {}: {}\n", size_text(bytes), share_of(bytes, whole), each.name, each.note);
@@ -58,12 +59,35 @@ namespace {
         text += fmt::format("{} had no memory for a record: what stacks hold is too low\n",
                             count_text(profile.header.lost_samples, "sample"));
     }
+    const malloc_words about = words_about(pinned);
+    if (!about.what.empty()) text += about.what + "\n";
+    for (const std::string& each : about.unknown) text += each + "\n";
     return text;
 }
 
 }
 
-std::vector<memory_part> all_parts(const memory_parts& parts) {
+malloc_words words_about(const pinned_memory& pinned) {
+    if (pinned.malloc_file.empty()) return {};
+    const std::string name = std::filesystem::path(pinned.malloc_file).filename().string();
+    return {fmt::format("The program's own malloc ({}), known by the addresses and sizes of its blocks.", name),
+            {"Which of its free memory this malloc caches, and when free pages go back, is not known.",
+             "Its own records are not known: those in pages with blocks count as held by them, all others as not the "
+             "heap's."}};
+}
+
+std::vector<memory_part> all_parts(const pinned_memory& pinned) {
+    const memory_parts& parts = pinned.parts;
+    if (!pinned.malloc_file.empty()) {
+        return {
+            {"live_bytes", "blocks in use", "with their rounding", parts.live},
+            {"held_bytes", "held by blocks in use",
+             "free, cached or this malloc's records, in pages that these blocks keep from going back", parts.held},
+            {"free_bytes", "without a block in use", "pages that have had blocks: free or cached", parts.waiting},
+            {"other_bytes", "not the heap's", "code, stacks, other memory, this malloc's pages without blocks",
+             parts.others},
+        };
+    }
     return {
         {"live_bytes", "blocks in use", "with their rounding", parts.live},
         {"held_bytes", "held by blocks in use", "free, in pages that these blocks keep from going back", parts.held},
@@ -84,12 +108,12 @@ std::string sentence_of(const pinning_stack& stack, bool is_exact) {
                        is_exact ? "" : "at least about ", estimate_text(stack.alone));
 }
 
-std::string advice_for(const pinning_stack& stack, const memory_parts& parts) {
+std::string advice_for(const pinning_stack& stack, const pinned_memory& pinned) {
     constexpr double notable = 0.05; // of the resident memory
     const double saved = stack.alone.bytes - stack.live.bytes;
-    if (saved < notable * static_cast<double>(parts.resident) || saved < stack.live.bytes) return {};
-    return fmt::format("in pages of their own (an owner tag, a pool) they would take {} and not {}: saves {}",
-                       size_text(stack.live.bytes), size_text(stack.alone.bytes), size_text(saved));
+    if (saved < notable * static_cast<double>(pinned.parts.resident) || saved < stack.live.bytes) return {};
+    return fmt::format("in pages of their own ({}) they would take {} and not {}: saves {}",
+                       pinned.malloc_file.empty() ? "an owner tag, a pool" : "a pool, an arena", size_text(stack.live.bytes), size_text(stack.alone.bytes), size_text(saved));
 }
 
 std::string to_text(const named_profile& profile, const pinned_memory& pinned, const pins_choice& choice) {
@@ -107,15 +131,15 @@ std::string to_text(const named_profile& profile, const pinned_memory& pinned, c
                             sentence_of(each, pinned.is_exact),
                             stack.tag.empty() ? std::string{} : fmt::format("  [{}]", stack.tag),
                             age_text(stack.median_age_ms));
-        if (const std::string advice = advice_for(each, pinned.parts); !advice.empty())
+        if (const std::string advice = advice_for(each, pinned); !advice.empty())
             text += fmt::format("     {}\n", advice);
         text += frames_text(stack, choice.frames, choice.width);
     }
     if (pinned.stacks.empty()) text += "     no block in use was sampled\n";
     if (shown_stacks < pinned.stacks.size())
         text += fmt::format("     … and {} more stacks\n", pinned.stacks.size() - shown_stacks);
-    text += fmt::format("     the rest, {}: cached blocks, blocks of before the profile, and the error of sampling\n",
-                        size_text(rest));
+    text += fmt::format("     the rest, {}: {}blocks of before the profile, and the error of sampling\n",
+                        size_text(rest), pinned.malloc_file.empty() ? "cached blocks, " : "");
     text += pinned.is_exact ? "\nEvery block since the profile began was recorded.\n"
                             : "\n± is what 95 of 100 estimates are off by at most, by the chance of sampling.\n";
     return text;

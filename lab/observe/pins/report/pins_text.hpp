@@ -32,12 +32,19 @@ struct memory_part {
 };
 
 /// All parts, in the order in which they are shown.
-[[nodiscard]] std::vector<memory_part> all_parts(const memory_parts& parts);
+[[nodiscard]] std::vector<memory_part> all_parts(const pinned_memory& pinned);
+
+/// What the figures are of, and what cannot be known of a malloc that is not ours; empty for Tenure's heap.
+struct malloc_words {
+    std::string what;
+    std::vector<std::string> unknown; ///< sentences
+};
+[[nodiscard]] malloc_words words_about(const pinned_memory& pinned);
 
 /// "412 blocks (80.0 KiB) hold 96.0 MiB ± 2 MiB of pages; freed, they give back at least about 96.1 MiB".
 [[nodiscard]] std::string sentence_of(const pinning_stack& stack, bool is_exact);
 
 /// What to do with the blocks of a stack; empty when nothing is worth it.
-[[nodiscard]] std::string advice_for(const pinning_stack& stack, const memory_parts& parts);
+[[nodiscard]] std::string advice_for(const pinning_stack& stack, const pinned_memory& pinned);
 
 }

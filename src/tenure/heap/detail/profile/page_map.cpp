@@ -4,10 +4,13 @@
 #include <tenure/heap/detail/profile/page_map.hpp>
 
 #include <algorithm>
-#include <iterator>
+#include <new>
+#include <span>
 
 #include <tenure/base/align.hpp>
 #include <tenure/heap/detail/heap_core.hpp>
+#include <tenure/heap/detail/profile/section_writer.hpp>
+#include <tenure/heap/heap.hpp>
 #include <tenure/platform/resident.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
@@ -16,32 +19,12 @@ namespace format = profile_format;
 
 static_assert(purge_unit_bytes == format::page_bytes && unit_bytes == format::page_bytes);
 
-void page_map::flush() noexcept {
-    if (count_ != 0) receive_(context_, {runs_, count_});
-    count_ = 0;
-}
-
-void page_map::add_run(const format::page_run& run) noexcept {
-    if (count_ != 0) {
-        format::page_run& last = runs_[count_ - 1];
-        const bool is_next = last.address + std::uint64_t{last.pages} * format::page_bytes == run.address;
-        const bool is_alike = last.use == run.use && last.live_bytes == run.live_bytes && last.blocks == run.blocks &&
-                              last.block_bytes == run.block_bytes;
-        if (is_next && is_alike && last.pages <= UINT32_MAX - run.pages) {
-            last.pages += run.pages;
-            return;
-        }
-    }
-    if (count_ == std::size(runs_)) flush();
-    runs_[count_++] = run;
-}
-
 void page_map::add(const void* range, std::size_t bytes, format::page_use use) noexcept {
     const bool is_block = use == format::page_use::large_block;
     const std::uint16_t live = is_block ? format::page_bytes : 0, blocks = is_block ? 1 : 0;
     platform::for_each_resident(pointer_at(address_of(range)), bytes, [&](void* part, std::size_t part_bytes) {
         const auto pages = static_cast<std::uint32_t>(part_bytes / format::page_bytes);
-        if (pages != 0) add_run({address_of(part), pages, use, live, blocks, 0});
+        if (pages != 0) runs_.add({address_of(part), pages, use, live, blocks, 0});
     });
 }
 
@@ -95,7 +78,7 @@ void heap_pages::map_segment(const heap_segment& segment, page_map& to) const no
                     run.block_bytes = to.page.blocks.block_bytes;
                 }
             }
-            to.add_run(run);
+            to.runs_.add(run);
         }
     });
 }
@@ -142,6 +125,24 @@ void heap_core::map_pages(page_map& to) const noexcept {
     pages_.map(to);
     large_.map(to);
     huge_.map(to);
+}
+
+void write_heap_pages(section_writer& to) noexcept {
+    heap_core& core = process_core();
+    alignas(page_map) static char place[sizeof(page_map)];
+    const auto receive = [](void* context, std::span<const format::page_run> runs) noexcept {
+        auto& writer = *static_cast<section_writer*>(context);
+        writer.begin(format::section::pages, sizeof(format::page_run), runs.size());
+        writer.words(runs.data(), runs.size_bytes());
+    };
+    auto* const map = ::new (place) page_map(receive, &to);
+    core.map_pages(*map);
+    map->~page_map();
+    to.begin(format::section::cached, sizeof(format::cached_blocks), small_class_count);
+    for (std::size_t index = 0; index < small_class_count; ++index) {
+        const format::cached_blocks cached{class_bytes(index), core.cached_count(index)};
+        to.words(&cached, sizeof cached);
+    }
 }
 
 }

@@ -7,24 +7,27 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
 #include <tenure/base/config.hpp>
 #include <tenure/base/profile_format.hpp>
+#include <tenure/heap/detail/profile/page_runs.hpp>
 #include <tenure/heap/detail/small/heap_segment.hpp>
 #include <tenure/heap/detail/small/heap_shard.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
-/// Joins pages with the same figures to runs and passes these on in batches. It is large: give it static memory.
+class section_writer;
+
+/// Writes what each OS page of the process heap is used for, and the free blocks of caches, which the pages do not show.
+void write_heap_pages(section_writer& to) noexcept;
+
+/// Collects the figures of pages. It is large: give it static memory.
 ///
 /// Threads   one at a time.
 class page_map {
 public:
-    using receiver = void (*)(void* context, std::span<const profile_format::page_run> runs) noexcept;
-
-    page_map(receiver receive, void* context) noexcept : receive_(receive), context_(context) {}
-    ~page_map() { flush(); }
+    page_map(page_runs::receiver receive, void* context) noexcept : runs_(receive, context) {}
+    ~page_map() = default;
     page_map(const page_map&) = delete;
     page_map& operator=(const page_map&) = delete;
 
@@ -33,8 +36,6 @@ public:
 
 private:
     friend heap_pages; // fills `segment` and `page`
-    void add_run(const profile_format::page_run& run) noexcept;
-    void flush() noexcept;
 
     static constexpr std::size_t units_per_page = slices_of_page(small_class_count - 1) * units_per_slice;
     /// Figures of the OS pages of one page of small blocks.
@@ -58,10 +59,7 @@ private:
     segment_state segment;
     page_state page;
 
-    receiver receive_;
-    void* context_;
-    std::size_t count_ = 0;
-    profile_format::page_run runs_[256];
+    page_runs runs_;
 };
 
 }

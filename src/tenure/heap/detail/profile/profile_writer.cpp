@@ -9,10 +9,8 @@
 
 #include <tenure/base/report.hpp>
 #include <tenure/base/tag.hpp>
-#include <tenure/heap/detail/heap_core.hpp>
-#include <tenure/heap/detail/profile/heap_samples.hpp>
-#include <tenure/heap/detail/profile/page_map.hpp>
-#include <tenure/heap/heap.hpp>
+#include <tenure/heap/detail/profile/mapping_lines.hpp>
+#include <tenure/heap/detail/profile/section_writer.hpp>
 #include <tenure/platform/build_id.hpp>
 #include <tenure/platform/output_file.hpp>
 #include <tenure/platform/program.hpp>
@@ -22,79 +20,6 @@ namespace tenure::inline TENURE_ABI::detail {
 namespace {
 
 namespace format = profile_format;
-
-constexpr std::size_t word_bytes = sizeof(std::uint64_t);
-
-/// Collects what is written, so that the system is called for 8 KiB at a time.
-class section_writer {
-public:
-    explicit section_writer(std::string_view path) noexcept : file_(path) {}
-
-    /// Requires  `bytes` is a multiple of eight.
-    void words(const void* data, std::size_t bytes) noexcept {
-        const auto* from = static_cast<const char*>(data);
-        while (bytes != 0) {
-            const std::size_t part = std::min(bytes, sizeof buffer_ - used_);
-            std::memcpy(reinterpret_cast<char*>(buffer_) + used_, from, part);
-            used_ += part;
-            from += part;
-            bytes -= part;
-            if (used_ == sizeof buffer_) flush();
-        }
-    }
-    void begin(format::section kind, std::size_t entry_bytes, std::size_t count) noexcept {
-        const format::section_header header{kind, static_cast<std::uint32_t>(entry_bytes), count};
-        words(&header, sizeof header);
-    }
-    void text(format::section kind, std::string_view part) noexcept {
-        begin(kind, 1, part.size());
-        const std::size_t whole = part.size() / word_bytes * word_bytes;
-        words(part.data(), whole);
-        char last[word_bytes]{};
-        if (whole == part.size()) return;
-        std::copy(part.begin() + whole, part.end(), last); // substr() would link libstdc++'s throws
-        words(last, sizeof last);
-    }
-    [[nodiscard]] bool finish() noexcept {
-        flush();
-        const std::uint64_t sum = sum_.value();
-        begin(format::section::end, sizeof sum, 1);
-        words(&sum, sizeof sum);
-        flush();
-        return file_.finish();
-    }
-
-private:
-    void flush() noexcept {
-        sum_.add(buffer_, used_ / word_bytes);
-        file_.write(buffer_, used_);
-        used_ = 0;
-    }
-
-    platform::output_file file_;
-    format::checksum sum_;
-    std::size_t used_ = 0;
-    std::uint64_t buffer_[1024];
-};
-
-/// What each OS page is used for, and the free blocks of caches, which the pages do not show.
-void write_pages(section_writer& to) noexcept {
-    heap_core& core = process_core();
-    alignas(page_map) static char place[sizeof(page_map)];
-    const auto receive = [](void* context, std::span<const format::page_run> runs) noexcept {
-        auto& writer = *static_cast<section_writer*>(context);
-        writer.begin(format::section::pages, sizeof(format::page_run), runs.size());
-        writer.words(runs.data(), runs.size_bytes());
-    };
-    auto* const map = ::new (place) page_map(receive, &to);
-    core.map_pages(*map);
-    map->~page_map();
-    to.begin(format::section::cached, sizeof(format::cached_blocks), small_class_count);
-    for (std::size_t index = 0; index < small_class_count; ++index) {
-        const format::cached_blocks cached{class_bytes(index), core.cached_count(index)};
-        to.words(&cached, sizeof cached);
-    }
-}
 
 char part_of_file[4096];
 
@@ -106,57 +31,29 @@ void read_file(const char* path, Take take) noexcept {
         [](void* context, std::string_view part) noexcept { (*static_cast<Take*>(context))(part); }, &take);
 }
 
-/// Finds the build IDs of mapped files in the system's list of mappings: "begin-end rwxp offset device inode path".
-/// Only files with code are looked at, because others may be anywhere, and slow to read. The first mapping of a file
-/// comes before its code.
+constexpr char digits[] = "0123456789abcdef";
+
+/// Finds the build IDs of mapped files in the system's list of mappings. Only files with code are looked at, because
+/// others may be anywhere, and slow to read. The first mapping of a file comes before its code.
 class build_finder {
 public:
     explicit build_finder(section_writer& to) noexcept : to_(to) {}
 
     void read(std::string_view part) noexcept {
-        for (const char each : part) {
-            if (each == '\n') {
-                read_line({line_, length_});
-                length_ = 0;
-            } else if (length_ < sizeof line_) {
-                line_[length_++] = each;
-            }
-        }
+        lines_.read(part, [this](const mapping_line& line) { read_line(line); });
     }
 
 private:
-    static constexpr char digits[] = "0123456789abcdef";
-
-    /// Takes the number off the line, and the letter behind it.
-    [[nodiscard]] static std::uintptr_t take_number(std::string_view& line) noexcept {
-        std::uintptr_t value = 0;
-        while (!line.empty()) {
-            const char* const digit = std::find(digits, digits + 16, line.front());
-            line.remove_prefix(1);
-            if (digit == digits + 16) break;
-            value = value << 4 | static_cast<std::uintptr_t>(digit - digits);
-        }
-        return value;
-    }
-
-    void read_line(std::string_view line) noexcept {
-        const std::uintptr_t begin = take_number(line);
-        (void)take_number(line); // the end
-        constexpr std::size_t rights = 5;
-        if (line.size() < rights) return;
-        const bool is_code = line[2] == 'x';
-        line.remove_prefix(rights);
-        const std::uintptr_t offset = take_number(line);
-        while (!line.empty() && line.front() != '/') line.remove_prefix(1);
-        if (line.empty()) return;
+    void read_line(const mapping_line& line) noexcept {
+        if (line.name.empty() || line.name.front() != '/') return;
         std::uint64_t path = 0xCBF2'9CE4'8422'2325; // FNV-1a
-        for (const char each : line) path = (path ^ static_cast<unsigned char>(each)) * 0x0000'0100'0000'01B3;
-        if (offset == 0) {
-            begin_ = begin;
+        for (const char each : line.name) path = (path ^ static_cast<unsigned char>(each)) * 0x0000'0100'0000'01B3;
+        if (line.offset == 0) {
+            begin_ = line.begin;
             path_ = path;
             is_read_ = false;
         }
-        if (!is_code || path != path_ || is_read_) return;
+        if (line.rights[2] != 'x' || path != path_ || is_read_) return;
         is_read_ = true;
         write(platform::build_id_at(begin_));
     }
@@ -180,8 +77,7 @@ private:
     std::uintptr_t begin_ = 0; ///< of the latest file
     std::uint64_t path_ = 0;   ///< its hash
     bool is_read_ = true;
-    std::size_t length_ = 0;
-    char line_[512];
+    mapping_lines lines_;
 };
 
 void write_mappings(section_writer& to) noexcept {
@@ -208,7 +104,7 @@ void write_records(section_writer& to, const profile_records& records) noexcept 
         const format::site site = records.site_at(index);
         to.words(&site, sizeof site);
     }
-    to.begin(format::section::frames, word_bytes, records.frames().size());
+    to.begin(format::section::frames, section_writer::word_bytes, records.frames().size());
     to.words(records.frames().data(), records.frames().size_bytes());
     to.begin(format::section::live, sizeof(format::live_sample), records.live_count());
     records.for_each_live([&](const format::live_sample& each) { to.words(&each, sizeof each); });
@@ -244,8 +140,8 @@ bool write_profile(profile_records& records, const profile_moment& moment, std::
     }
     write_classes(*to, format::section::classes, moment.classes);
     if (!moment.classes_before.empty()) write_classes(*to, format::section::before, moment.classes_before);
-    if (moment.has_pages) {
-        write_pages(*to);
+    if (moment.write_pages != nullptr) {
+        moment.write_pages(*to);
         read_file(platform::memory_file,
                   [&](std::string_view part) noexcept { to->text(format::section::memory, part); });
     }

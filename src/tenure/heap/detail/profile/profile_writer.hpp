@@ -15,13 +15,16 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
+class section_writer;
+
 struct profile_moment {
     std::uint64_t mean_bytes;
     std::uint64_t started_ms;
     profile_format::occasion occasion;
     std::span<const profile_format::size_class> classes;
     std::span<const profile_format::size_class> classes_before; ///< empty: not comparable with the samples
-    bool has_pages; ///< whether the file also says what the heap's OS pages are used for
+    /// Writes the sections that say what OS pages are used for; nullptr: the file does not say so.
+    void (*write_pages)(section_writer& to) noexcept;
 };
 
 /// Cost      O(sites + frames + live samples + mappings), and O(OS pages of the heap) if these are written; under the

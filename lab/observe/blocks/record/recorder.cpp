@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "observe/blocks/record/recorder.hpp"
+
+#include <dlfcn.h>
+#include <malloc.h>
+#include <stdlib.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdint>
+#include <string_view>
+
+#include <tenure/base/align.hpp>
+#include <tenure/base/host.hpp>
+#include <tenure/base/options.hpp>
+#include <tenure/base/report.hpp>
+#include <tenure/heap/detail/guarded/sample_schedule.hpp>
+#include <tenure/heap/detail/profile/profile_files.hpp>
+#include <tenure/heap/detail/profile/profile_records.hpp>
+#include <tenure/heap/detail/profile/profile_writer.hpp>
+#include <tenure/heap/detail/profile/sampling.hpp>
+#include <tenure/platform/fork_handler.hpp>
+#include <tenure/platform/output_file.hpp>
+#include <tenure/platform/program.hpp>
+#include <tenure/platform/thread.hpp>
+
+#include "observe/blocks/interpose/real.hpp"
+#include "observe/blocks/record/block_map.hpp"
+#include "observe/blocks/record/saved_pages.hpp"
+
+namespace tenure::lab::blocks {
+
+namespace format = profile_format;
+using detail::records_of_profile;
+
+namespace {
+
+constinit block_map known_blocks{};
+constinit detail::save_schedule schedule{};
+constinit std::atomic<std::uint64_t> started_ms{0};
+constinit std::atomic<bool> is_save_wanted{false}; ///< by a signal that came when this thread could not save
+constexpr std::size_t max_path_bytes = 4000;
+constinit char malloc_file[max_path_bytes] = {};
+
+enum class state : std::uint8_t {
+    not_begun, ///< addresses are recorded, and no stacks
+    on,
+    off, ///< this malloc cannot be observed
+};
+constinit std::atomic<state> now{state::not_begun};
+
+/// Guards saves.
+constinit platform::mutex save_mutex{};
+[[nodiscard]] platform::mutex& mutex_of_saves(void*) noexcept { return save_mutex; }
+[[nodiscard]] platform::mutex& mutex_of_records(void*) noexcept { return records_of_profile.mutex(); }
+constexpr platform::fork_steps save_steps = platform::steps_of_lock<&mutex_of_saves>;
+constexpr platform::fork_steps records_steps = platform::steps_of_lock<&mutex_of_records>;
+constinit platform::fork_handler save_fork{platform::fork_order::making, nullptr, save_steps};
+constinit platform::fork_handler records_fork{platform::fork_order::leaf, nullptr, records_steps};
+
+/// A thread's countdown to the next recorded byte: after Serebryany and others (2024), as in sample_schedule.
+struct countdown {
+    double bytes = 0;
+    bool is_drawn = false;
+    bool is_busy = false; ///< inside record(): what this allocates itself is not recorded
+};
+constinit thread_local countdown mine{};
+
+[[nodiscard]] double draw_bytes() noexcept {
+    return detail::sampling::minus_log(detail::sample_schedule::random()) *
+           static_cast<double>(detail::sampling::mean_bytes());
+}
+
+class errno_scope {
+public:
+    errno_scope() noexcept : saved_(errno) {}
+    ~errno_scope() { errno = saved_; }
+    errno_scope(const errno_scope&) = delete;
+    errno_scope& operator=(const errno_scope&) = delete;
+
+private:
+    int saved_;
+};
+
+[[nodiscard]] bool may_save() noexcept { return !save_mutex.is_mine() && !records_of_profile.mutex().is_mine(); }
+
+void save(format::occasion why) noexcept {
+    const errno_scope errors;
+    const platform::lock_guard lock(save_mutex);
+    report_text path;
+    detail::name_profile_file(path, why);
+    const auto pages = [](detail::section_writer& to) noexcept { write_pages(known_blocks, malloc_file, to); };
+    const detail::profile_moment moment{
+        detail::sampling::mean_bytes(), started_ms.load(std::memory_order_relaxed), why, {}, {}, pages};
+    if (detail::write_profile(records_of_profile, moment, path.view())) return;
+    detail::report_profile_not_written(path);
+    if (why == format::occasion::peak) records_of_profile.await_rise(detail::profile_records::never);
+}
+
+/// At the first allocation after the environment is there: before the constructors of the program's libraries.
+TENURE_COLD void begin() noexcept {
+    static constinit std::atomic<bool> is_begun{false};
+    if (!host::has_environment() || is_begun.exchange(true, std::memory_order_relaxed)) return;
+    detail::sampling::set_mean(option_value(option::profile_sample_bytes));
+    started_ms.store(platform::unix_ms(), std::memory_order_relaxed);
+    schedule.begin(records_of_profile, detail::sampling::mean_bytes());
+    state before = state::not_begun;
+    now.compare_exchange_strong(before, state::on, std::memory_order_release);
+}
+
+TENURE_COLD void record(const void* block, std::size_t asked_bytes, std::size_t bytes) noexcept {
+    constexpr std::size_t max_frames = 64;
+    void* frames[max_frames];
+    const std::size_t count = host::walk_stack(frames, max_frames);
+    const std::uint64_t now_ms = platform::unix_ms();
+    const detail::sample_facts facts{block,  asked_bytes,           bytes, detail::sampling::chance(bytes),
+                                     now_ms, platform::thread_id(), 0};
+    if (!records_of_profile.begin(facts, {frames, count})) return;
+    schedule.serve(records_of_profile, now_ms, &may_save, &save);
+    if (is_save_wanted.exchange(false, std::memory_order_relaxed) && may_save()) save(format::occasion::signal);
+}
+
+}
+
+void note_block(const void* block, std::size_t asked_bytes) noexcept {
+    if (block == nullptr || now.load(std::memory_order_acquire) == state::off) return;
+    auto* const usable = real<std::size_t(const void*)>(call::malloc_usable_size);
+    if (usable == nullptr) return;
+    const std::size_t bytes = usable(block);
+    if (!known_blocks.add(block, bytes)) return;
+    if (now.load(std::memory_order_relaxed) == state::not_begun) begin();
+    if (now.load(std::memory_order_acquire) != state::on || mine.is_busy) return;
+    if (!mine.is_drawn) mine.bytes = draw_bytes();
+    mine.is_drawn = true;
+    mine.bytes -= static_cast<double>(bytes);
+    if (mine.bytes >= 0) [[likely]]
+        return;
+    const errno_scope errors;
+    mine.bytes = draw_bytes();
+    mine.is_busy = true;
+    record(block, asked_bytes, bytes);
+    mine.is_busy = false;
+}
+
+bool forget_block(const void* block) noexcept {
+    if (block == nullptr || !known_blocks.contains(block)) return false;
+    const std::size_t bytes = real<std::size_t(const void*)>(call::malloc_usable_size)(block);
+    if (!known_blocks.remove(block, bytes)) return false;
+    if (records_of_profile.may_contain(block)) records_of_profile.end(block);
+    return true;
+}
+
+namespace {
+
+[[nodiscard]] Dl_info object_of(const void* code) noexcept {
+    Dl_info found{};
+    if (::dladdr(code, &found) == 0) found = {};
+    return found;
+}
+
+/// What keeps this malloc from being observed; empty when nothing does.
+void find_malloc(report_text& refusal) noexcept {
+    // The program's own definition comes first, as the loader sees it.
+    const void* const used = reinterpret_cast<const void*>(static_cast<void* (*)(std::size_t)>(&::malloc));
+    const Dl_info first = object_of(used), ours = object_of(reinterpret_cast<const void*>(&record));
+    if (first.dli_fbase != ours.dli_fbase) {
+        refusal.text(first.dli_fname != nullptr ? first.dli_fname : "the program");
+        refusal.text(" has a malloc built in, which cannot be observed from outside.");
+        return;
+    }
+    const Dl_info real_one = object_of(reinterpret_cast<const void*>(real<void>(call::malloc)));
+    const Dl_info sizes = object_of(reinterpret_cast<const void*>(real<void>(call::malloc_usable_size)));
+    const std::string_view name = real_one.dli_fname != nullptr ? real_one.dli_fname : "";
+    if (real_one.dli_fbase != sizes.dli_fbase) {
+        refusal.text("The malloc of ").text(name).text(" has no malloc_usable_size, which tells the sizes of blocks.");
+        return;
+    }
+    const std::size_t length = name.size() < max_path_bytes ? name.size() : 0;
+    for (std::size_t index = 0; index < length; ++index) malloc_file[index] = name[index];
+}
+
+void save_or_ask() noexcept {
+    if (now.load(std::memory_order_relaxed) != state::on) return;
+    if (may_save()) {
+        save(format::occasion::signal);
+    } else {
+        is_save_wanted.store(true, std::memory_order_relaxed);
+    }
+}
+
+__attribute__((constructor)) void set_up() noexcept {
+    report_text refusal;
+    find_malloc(refusal);
+    if (!refusal.view().empty()) {
+        refusal.text(" Without --heap own, tenure pins runs the program with Tenure's malloc.");
+        report(report_kind::notice, refusal.view());
+        now.store(state::off, std::memory_order_release);
+        return;
+    }
+    mine.is_busy = true; // the system's lists of handlers are no blocks of the program
+    records_fork.enlist();
+    save_fork.enlist();
+    platform::hear_of_forks();
+    mine.is_busy = false;
+    begin();
+    const auto number = static_cast<int>(option_value(option::profile_signal));
+    if (number == 0 || platform::on_signal(number, &save_or_ask)) return;
+    report_text text;
+    text.text("TENURE_PROFILE_SIGNAL=").number(static_cast<std::uint64_t>(number));
+    text.text(" has no effect: the signal is ignored or handled in this process, or it cannot be handled. Choose "
+              "another, for example 12 (SIGUSR2).");
+    report(report_kind::notice, text.view());
+}
+
+// Runs after the program's own destructors.
+__attribute__((destructor(101))) void save_at_exit() noexcept {
+    if (now.load(std::memory_order_relaxed) == state::on && may_save()) save(format::occasion::exit);
+}
+
+}
+
+}

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Records the live blocks of the process's malloc, whichever that is: all addresses, and the call stacks of a sample.
+/// The files that it saves are those of a heap profile (base/profile_format.hpp).
+
+#include <cstddef>
+
+namespace tenure::lab::blocks {
+
+// Threads   any. They preserve errno.
+
+/// A block was allocated; `block` may be nullptr. A block that is known already is not counted again: operator new
+/// calls malloc.
+void note_block(const void* block, std::size_t asked_bytes) noexcept;
+
+/// A block is about to be freed. Returns   whether it was known.
+bool forget_block(const void* block) noexcept;
+
+}
