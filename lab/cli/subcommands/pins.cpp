@@ -13,6 +13,7 @@
 #include "cli/programs/child_program.hpp"
 #include "cli/programs/profiled_program.hpp"
 #include "cli/terminal.hpp"
+#include "observe/cores/core_profile.hpp"
 #include "observe/pins/pinned_memory.hpp"
 #include "observe/pins/report/pins_html.hpp"
 #include "observe/pins/report/pins_json.hpp"
@@ -29,10 +30,11 @@ const std::string usual_sample = "16K";
 pins_command::pins_command(CLI::App& app)
     : command_(app.add_subcommand("pins", "Shows where a program's resident memory goes, and who keeps it")) {
     command_
-        ->add_option("--heap", heap_,
-                     "Whose memory is examined: tenure, with which the program then runs, or own, the malloc that the "
-                     "program has itself (glibc's, jemalloc, ...). Of own less is known: addresses and sizes of blocks, "
-                     "and not what the malloc keeps free")
+        ->add_option(
+            "--heap", heap_,
+            "Whose memory is examined: tenure, with which the program then runs, or own, the malloc that the "
+            "program has itself (glibc's, jemalloc, ...). Of own less is known: addresses and sizes of blocks, "
+            "and not what the malloc keeps free")
         ->check(CLI::IsMember(std::vector<std::string>{"tenure", "own"}))
         ->type_name("NAME")
         ->capture_default_str();
@@ -58,6 +60,16 @@ pins_command::pins_command(CLI::App& app)
         *command_, "Examines a process that runs under the drop-in already. It is recorded for the time of --for: "
                    "what older blocks hold is shown, but not whose they are. Only those who may debug the process "
                    "can do that");
+    command_
+        ->add_option(
+            "--core", core_,
+            "Examines a core file, without running anything. Call stacks are known if the program was recording a "
+            "heap profile (TENURE_PROFILE=1) when it ended")
+        ->type_name("FILE");
+    command_
+        ->add_option("--program", program_,
+                     "With --core: the program's file, if it is not where it was when it ran; it has the names")
+        ->type_name("FILE");
     command_->add_option("program", words_, "Profile that was saved with pages; or, after --, program and arguments")
         ->type_name("FILE or -- PROGRAM");
     command_->footer(
@@ -70,11 +82,13 @@ pins_command::pins_command(CLI::App& app)
         "  tenure pins --heap own -- ./server              its own malloc, as it runs without this command\n"
         "  tenure pins --attach 1234 --for 60s             a server that runs under the drop-in\n"
         "  tenure pins server.1234.0001.heapprofile        shows a file that was saved with TENURE_PROFILE_PAGES=1,\n"
-        "                                                  tn_profile_save_with_pages, HeapProfile.Save\n\n"
+        "                                                  tn_profile_save_with_pages, HeapProfile.Save\n"
+        "  tenure pins --core core.1234                    what the process had in memory when it ended\n\n"
         "At the end of a program nearly everything is freed: --at-peak, --every, --attach or a signal "
         "(TENURE_PROFILE_SIGNAL) show it at work.\n\n"
         "Exit codes: the program's own, or 128 plus the signal's number when a signal ended it; 2 invalid command "
-        "line, a file that is no profile or has no pages, or the library was not found; 3 a file could not be written; "
+        "line, a file that is no profile or no core file or has no pages, or the library was not found; 3 a file could "
+        "not be written; "
         "70 the command itself failed; 126 the program cannot be examined; 127 the program was not found.");
 }
 
@@ -83,8 +97,12 @@ std::string pins_command::mistake_in_options() const {
     if (attached_.process != 0 && !words_.empty())
         return "--attach examines a process that runs: leave out programs and files";
     if (const std::string mistake = attached_.mistake_in(*command_); !mistake.empty()) return mistake;
-    if (words_.empty() && attached_.process == 0)
-        return "nothing was given to show: tenure pins -- PROGRAM ..., or tenure pins FILE.heapprofile";
+    if (command_->count("--core") > 0 && (attached_.process != 0 || !words_.empty()))
+        return "--core examines a core file: leave out --attach, programs and other files";
+    if (!program_.empty() && core_.empty()) return "--program belongs to --core FILE";
+    if (words_.empty() && attached_.process == 0 && core_.empty())
+        return "nothing was given to show: tenure pins -- PROGRAM ..., tenure pins FILE.heapprofile, or tenure pins "
+               "--core FILE";
     for (const char* const of_a_run : {"--sample", "--every", "--out", "--exact", "--at-peak", "--heap"}) {
         if (!is_run && command_->count(of_a_run) > 0)
             return fmt::format("{} applies to a run: tenure pins {} … -- PROGRAM", of_a_run, of_a_run);
@@ -111,13 +129,13 @@ int pins_command::run() const {
             record_process(attached_.process, attached_.time(), attached_process::request::save_with_pages);
         return recorded.shown.empty() ? recorded.code : show(recorded.shown, {});
     }
+    if (!core_.empty()) return show_saved(load_core(core_, program_), core_, {});
     return words_.front().ends_with(profile_suffix) ? show(words_.front(), {}) : run_and_show();
 }
 
 int pins_command::run_and_show() const {
     const std::string folder = out_.empty() ? fmt::format("tenure-pins-{}", ::getpid()) : out_;
-    profile_request request{sample_.empty() ? usual_sample : sample_, every_, folder, at_peak_, true,
-                            heap_ == "own"};
+    profile_request request{sample_.empty() ? usual_sample : sample_, every_, folder, at_peak_, true, heap_ == "own"};
     if (is_exact_) request.sample = "1";
     const recorded_profiles recorded = record_program(words_, request);
     if (recorded.shown.empty()) return recorded.code;
@@ -128,7 +146,10 @@ int pins_command::run_and_show() const {
 
 /// Shows one file and writes what was asked for, and the page into `folder` if there is one.
 int pins_command::show(const std::string& file, const std::string& folder) const {
-    const saved_profile saved = load_profile(file);
+    return show_saved(load_profile(file), file, folder);
+}
+
+int pins_command::show_saved(const saved_profile& saved, const std::string& file, const std::string& folder) const {
     if (!saved.ok()) {
         say(saved.error);
         return exit_code::bad_usage;
@@ -143,6 +164,10 @@ int pins_command::show(const std::string& file, const std::string& folder) const
         say("the process could not read /proc/self/smaps: only the heap's own part of its memory is known");
     symbols names;
     const named_profile profile = name_profile(saved, names);
+    for (const std::string& each : profile.changed_files) {
+        if (saved.from_core.is_set)
+            say(fmt::format("{} is another build than the one that ran: its functions have no names", each));
+    }
     const pinned_memory pinned = find_pinned(saved, profile);
     const pins_choice choice{shown_.stacks, shown_.frames, output_style().width};
     const std::string text = to_text(profile, pinned, choice);

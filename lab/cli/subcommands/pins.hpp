@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/programs/profiled_program.hpp"
+#include "observe/profile/saved_profile.hpp"
 
 namespace tenure::lab {
 
@@ -26,9 +27,10 @@ private:
     [[nodiscard]] std::string mistake_in_options() const;
     [[nodiscard]] int run_and_show() const;
     [[nodiscard]] int show(const std::string& file, const std::string& folder) const;
+    [[nodiscard]] int show_saved(const saved_profile& saved, const std::string& file, const std::string& folder) const;
 
     CLI::App* command_;
-    std::string heap_ = "tenure", sample_, out_, every_, html_, json_;
+    std::string heap_ = "tenure", sample_, out_, every_, html_, json_, core_, program_;
     bool is_exact_ = false, at_peak_ = false;
     attached_choice attached_;
     shown_stacks shown_;

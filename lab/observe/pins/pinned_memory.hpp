@@ -60,6 +60,7 @@ struct pinned_memory {
     profile_format::estimate rounding{}; ///< of `parts.live`: what the blocks are larger than was asked for
     bool is_exact = false;               ///< every block was recorded
     std::string malloc_file;             ///< the program's own malloc; empty: Tenure's heap
+    core_facts from_core;                ///< if it is of a core file
 };
 
 /// Requires  `saved` has pages and is ok; `named` is its profile.

@@ -30,22 +30,21 @@ std::string to_json(const named_profile& profile, const pinned_memory& pinned) {
     nlohmann::json parts;
     for (const memory_part& each : all_parts(pinned)) parts[std::string{each.key}] = each.bytes;
     nlohmann::json whole{{"program", profile.program},
-                               {"command", profile.command},
-                               {"process", profile.header.process},
-                               {"mean_bytes", profile.header.mean_bytes},
-                               {"saved_ms", profile.header.saved_ms},
-                               {"is_exact", pinned.is_exact},
-                               {"resident_bytes", pinned.parts.resident},
-                               {"parts", std::move(parts)},
-                               {"unexplained_bytes", pinned.parts.unexplained},
-                               {"others", std::move(others)},
-                               {"rounding", json_of_estimate(pinned.rounding)},
-                               {"held", json_of_estimate(pinned.held)},
-                               {"stacks", std::move(stacks)}};
-    if (!pinned.malloc_file.empty()) {
-        whole["malloc"] = pinned.malloc_file;
-        whole["unknown"] = words_about(pinned).unknown;
-    }
+                         {"command", profile.command},
+                         {"process", profile.header.process},
+                         {"mean_bytes", profile.header.mean_bytes},
+                         {"saved_ms", profile.header.saved_ms},
+                         {"is_exact", pinned.is_exact},
+                         {"resident_bytes", pinned.parts.resident},
+                         {"parts", std::move(parts)},
+                         {"unexplained_bytes", pinned.parts.unexplained},
+                         {"others", std::move(others)},
+                         {"rounding", json_of_estimate(pinned.rounding)},
+                         {"held", json_of_estimate(pinned.held)},
+                         {"stacks", std::move(stacks)}};
+    if (!pinned.malloc_file.empty()) whole["malloc"] = pinned.malloc_file;
+    if (pinned.from_core.is_set) whole["has_stacks"] = has_stacks(pinned);
+    if (const malloc_words about = words_about(pinned); !about.what.empty()) whole["unknown"] = about.unknown;
     return whole.dump(2) + "\n";
 }
 

@@ -34,8 +34,9 @@ namespace {
     constexpr std::size_t most_others = 6;
     constexpr double notable = 0.01;
     const auto whole = static_cast<double>(pinned.parts.resident);
-    std::string text = fmt::format("memory of {} [{}]: {} resident{}\n", profile.program, profile.header.process,
-                                   size_text(whole), moment_of(profile.header.written_at));
+    std::string text =
+        fmt::format("memory of {} [{}]: {} resident{}\n", profile.program, profile.header.process, size_text(whole),
+                    pinned.from_core.is_set ? " in its core file" : moment_of(profile.header.written_at));
     for (const memory_part& each : all_parts(pinned)) {
         if (each.bytes == 0) continue;
         const auto bytes = static_cast<double>(each.bytes);
@@ -67,7 +68,10 @@ namespace {
 
 }
 
+bool has_stacks(const pinned_memory& pinned) { return !pinned.from_core.is_set || pinned.from_core.has_stacks; }
+
 malloc_words words_about(const pinned_memory& pinned) {
+    if (pinned.from_core.is_set) return {"Read from a core file.", pinned.from_core.unknown};
     if (pinned.malloc_file.empty()) return {};
     const std::string name = std::filesystem::path(pinned.malloc_file).filename().string();
     return {fmt::format("The program's own malloc ({}), known by the addresses and sizes of its blocks.", name),
@@ -113,11 +117,13 @@ std::string advice_for(const pinning_stack& stack, const pinned_memory& pinned) 
     const double saved = stack.alone.bytes - stack.live.bytes;
     if (saved < notable * static_cast<double>(pinned.parts.resident) || saved < stack.live.bytes) return {};
     return fmt::format("in pages of their own ({}) they would take {} and not {}: saves {}",
-                       pinned.malloc_file.empty() ? "an owner tag, a pool" : "a pool, an arena", size_text(stack.live.bytes), size_text(stack.alone.bytes), size_text(saved));
+                       pinned.malloc_file.empty() ? "an owner tag, a pool" : "a pool, an arena",
+                       size_text(stack.live.bytes), size_text(stack.alone.bytes), size_text(saved));
 }
 
 std::string to_text(const named_profile& profile, const pinned_memory& pinned, const pins_choice& choice) {
     std::string text = parts_text(profile, pinned);
+    if (!has_stacks(pinned)) return text;
     const auto whole = static_cast<double>(pinned.parts.held);
     text += fmt::format("\n  #  of the {} held, by call stack\n", size_text(whole));
     std::size_t shown_stacks = 0;
