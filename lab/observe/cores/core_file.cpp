@@ -261,8 +261,8 @@ void core_file::read(std::uint64_t address, void* to, std::size_t count) const {
             part != nullptr && (address < part->end ? bytes_->read(part->file_at + (address - part->begin), next, now)
                                                     : read_from_mapped_file(address, next, now));
         if (!is_read) {
-            throw core_error(fmt::format("The memory at {:#x} ({} bytes) is not in the core file. "
-                                         "/proc/PID/coredump_filter says what a core contains; 0x33 is usual.",
+            throw core_error(fmt::format("The memory at {:#x} ({} bytes) is not in the core file: it was left out, see "
+                                         "/proc/PID/coredump_filter, or the heap's records are damaged.",
                                          address, count));
         }
         next += now;

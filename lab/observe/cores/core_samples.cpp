@@ -108,7 +108,7 @@ std::string read_tag_names(const core_layout& layout) {
     const std::uint64_t text_at = layout.number(tags, "tag_list.text_offset", 4);
     const std::uint64_t length_at = layout.number(tags, "tag_list.length_offset", 4);
     const std::uint64_t first = layout.word(tags, "tag_list.first");
-    std::string names;
+    std::string names = "1 (other)\n"; // it has no entry: what came after the last of the tags
     for (std::uint64_t number = first_named; number < count; ++number) {
         const std::uint64_t text = layout.core().word(first + number * each + text_at);
         const std::uint64_t length = layout.core().word(first + number * each + length_at);
