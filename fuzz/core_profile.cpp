@@ -4,14 +4,17 @@
 // Core files: any bytes, and any changes to a core file of this process with its heap, are either read or refused with
 // a reason. What is read can be asked who keeps memory.
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include <tenure/heap/detail/debug_layout.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/heap/heap_profile.hpp>
 
@@ -24,6 +27,47 @@
 namespace {
 
 namespace format = tenure::profile_format;
+
+[[nodiscard]] std::uint64_t word_at(std::uint64_t address) {
+    std::uint64_t word = 0;
+    std::memcpy(&word, reinterpret_cast<const void*>(address), sizeof word); // NOLINT(performance-no-int-to-ptr)
+    return word;
+}
+[[nodiscard]] std::uint64_t fact_of(std::string_view name) {
+    for (const tenure::debug_layout::fact& each : tenure_debug_layout.fact_table)
+        if (name == each.name) return each.value;
+    fuzz::require(false, "the layout has the name");
+    return 0;
+}
+
+/// Addresses in each mapping that has records of the heap. A sanitizer has much other memory.
+[[nodiscard]] std::vector<std::uint64_t> places_of_records() {
+    std::vector<std::uint64_t> found;
+    std::uint64_t heaps = 0, profile = 0;
+    for (const tenure::debug_layout::root& each : tenure_debug_layout.root_table) {
+        found.push_back(reinterpret_cast<std::uintptr_t>(each.address));
+        if (std::string_view(each.name) == "heaps") heaps = found.back();
+        if (std::string_view(each.name) == "profile") profile = found.back();
+    }
+    for (const char* const each : {"profile.live", "profile.sites", "profile.frames"})
+        found.push_back(word_at(profile + fact_of(each) + fact_of("array.data")));
+    const std::uint64_t core = word_at(heaps + fact_of("heap_list.process")) + fact_of("home.core");
+    found.push_back(core);
+    found.push_back(word_at(core + fact_of("core.large") + fact_of("large.first")));
+    const std::uint64_t small = core + fact_of("core.small");
+    for (std::uint64_t each = word_at(small + fact_of("small.caches")); each != 0;
+         each = word_at(each + fact_of("cache.next"))) {
+        found.push_back(each);
+        found.push_back(word_at(each + fact_of("cache.resting")));
+    }
+    const std::uint64_t pages = core + fact_of("core.pages");
+    for (std::uint64_t each = word_at(pages + fact_of("pages.first")); each != 0;
+         each = word_at(each + fact_of("segment.next")))
+        found.push_back(each);
+    return found;
+}
+
+tenure::lab::opened_bytes closed(const std::string&) { return {nullptr, "is not opened"}; }
 
 /// A core file with blocks of all kinds, and the places in it that have records: its pages without the blocks.
 struct whole_core {
@@ -44,7 +88,13 @@ struct whole_core {
             if (each % 3 != 0) tenure::heap::process().deallocate(block);
         }
         allocate(300'000);
-        text = support::core_of_this_process();
+        const std::vector<std::uint64_t> records = places_of_records();
+        text = support::core_of_this_process([&](std::uint64_t begin, std::uint64_t end) {
+            return std::any_of(records.begin(), records.end(),
+                               [&](std::uint64_t each) { return each >= begin && each < end; });
+        });
+        const tenure::lab::saved_profile whole = tenure::lab::read_core(tenure::lab::bytes_of(text), "", &closed);
+        fuzz::require(whole.ok() && !whole.live.empty(), "the unchanged core is read");
         for (std::size_t at = 0; at + page_bytes <= text.size(); at += page_bytes) {
             const bool is_block = text[at + page_bytes / 2] == letter && text[at + page_bytes / 4] == letter;
             if (!is_block) places.push_back(at);
@@ -80,9 +130,7 @@ std::string changed(const whole_core& core, const std::uint8_t* bytes, std::size
 
 void read(std::string bytes) {
     const tenure::lab::saved_profile found =
-        tenure::lab::read_core(tenure::lab::bytes_of(std::move(bytes)), "", [](const std::string&) {
-            return tenure::lab::opened_bytes{nullptr, "is not opened"};
-        });
+        tenure::lab::read_core(tenure::lab::bytes_of(std::move(bytes)), "", &closed);
     if (!found.ok()) return;
     for (const format::live_sample& each : found.live)
         fuzz::require(each.site < found.sites.size(), "a live block has a stack");

@@ -7,17 +7,14 @@
 
 #include <sys/wait.h>
 
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
 #include <string>
-#include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include "support/own_path.hpp"
 #include "support/run_command.hpp"
 
 namespace {
@@ -50,10 +47,10 @@ protected:
     }
     /// Runs the program until it aborts, and has gdb write a core file.
     void make_core_by_gdb(const std::string& variables) const {
-        ASSERT_EQ(shell(variables + "gdb -nx -batch -iex 'set debuginfod enabled off' -iex 'set startup-with-shell off' "
-                                    "-iex 'set environment LD_PRELOAD " +
-                        drop_in_ + "' -ex 'handle SIGUSR1 nostop noprint " +
-                        (variables.empty() ? "nopass" : "pass") +
+        ASSERT_EQ(shell(variables +
+                        "gdb -nx -batch -iex 'set debuginfod enabled off' -iex 'set startup-with-shell off' "
+                        "-iex 'set environment LD_PRELOAD " +
+                        drop_in_ + "' -ex 'handle SIGUSR1 nostop noprint " + (variables.empty() ? "nopass" : "pass") +
                         "' -ex run -ex 'generate-core-file core.gdb' -ex kill --args '" + program_ + "' end"),
                   0)
             << text_of_file(folder_ / "said");

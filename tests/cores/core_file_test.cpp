@@ -92,9 +92,8 @@ TEST(core_file, pages_of_zeros_are_not_touched) {
     core_file core(bytes_of(core_with("abcd")), "", files({}));
     core.find_touched();
     std::vector<std::pair<std::uint64_t, std::uint64_t>> found;
-    core.for_each_touched(0x6000'0000, 0x7000'0000, [&](std::uint64_t at, std::uint64_t bytes) {
-        found.emplace_back(at, bytes);
-    });
+    core.for_each_touched(0x6000'0000, 0x7000'0000,
+                          [&](std::uint64_t at, std::uint64_t bytes) { found.emplace_back(at, bytes); });
     EXPECT_EQ(found, (std::vector<std::pair<std::uint64_t, std::uint64_t>>{{0x6000'0000 + page_bytes, page_bytes}}));
     EXPECT_TRUE(core.is_touched(0x6000'0000 + page_bytes));
     EXPECT_FALSE(core.is_touched(0x6000'0000));
@@ -117,7 +116,8 @@ TEST(core_file, memory_that_was_left_out_is_read_from_the_same_build_only) {
 
 TEST(core_file, the_program_may_be_elsewhere_but_not_another_build) {
     const auto read_with = [](const std::string& build_id) {
-        return core_file(bytes_of(core_with("abcd")), "/home/server", files({{"/home/server", file_with(build_id, 'z')}}));
+        return core_file(bytes_of(core_with("abcd")), "/home/server",
+                         files({{"/home/server", file_with(build_id, 'z')}}));
     };
     const core_file core = read_with("program's");
     EXPECT_EQ(core.mappings()[0].path, "/home/server");
@@ -132,8 +132,9 @@ TEST(core_file, the_program_may_be_elsewhere_but_not_another_build) {
 
 TEST(core_file, more_bytes_than_there_are_need_no_memory) {
     const core_file core(bytes_of(core_with("abcd")), "", files({}));
-    EXPECT_NE(refusal_of([&] { static_cast<void>(core.read(0x6000'0000, std::uint64_t{1} << 60)); }).find("did not have"),
-              std::string::npos);
+    EXPECT_NE(
+        refusal_of([&] { static_cast<void>(core.read(0x6000'0000, std::uint64_t{1} << 60)); }).find("did not have"),
+        std::string::npos);
 }
 
 }

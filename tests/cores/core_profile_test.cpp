@@ -264,7 +264,8 @@ TEST_F(core_profile, any_damage_is_read_or_refused) {
         std::string damaged = whole;
         for (std::uint64_t change = random.below(4) + 1; change != 0; --change) {
             const auto& place = places[random.below(std::size(places))];
-            const std::uint64_t values[] = {0, 1, UINT64_MAX, random.next(), std::uint64_t{1} << random.below(64), segment};
+            const std::uint64_t values[] = {0,      1, UINT64_MAX, random.next(), std::uint64_t{1} << random.below(64),
+                                            segment};
             const std::uint64_t value = values[random.below(std::size(values))];
             const std::size_t bytes = std::size_t{1} << random.below(4);
             const std::size_t at = place.begin + random.below(place.bytes) / bytes * bytes;

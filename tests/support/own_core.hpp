@@ -122,7 +122,9 @@ inline void add_touched(core_maker& to, int memory, std::uint64_t begin, std::ui
     finish();
 }
 
-[[nodiscard]] inline std::string core_of_this_process() {
+/// `has(begin, end)` says which memory without a file it contains, beside the data of the own file.
+template<class Has>
+[[nodiscard]] std::string core_of_this_process(Has has) {
     constexpr std::uint64_t largest = std::uint64_t{64} << 20; // not the shadow memory of a sanitizer
     core_maker made;
     made.set_program(static_cast<std::uint32_t>(::getpid()), "own_program --with words");
@@ -137,12 +139,15 @@ inline void add_touched(core_maker& to, int memory, std::uint64_t begin, std::ui
         if (std::sscanf(line, "%lx-%lx %4s %lx %*s %*s %4095[^\n]", &begin, &end, rights, &offset, path) < 4) continue;
         const bool is_own = std::strcmp(path, own) == 0;
         if (path[0] == '/') made.add_mapped_file(begin, end, offset, path);
-        const bool is_kept = path[0] == 0 || (is_own && (rights[1] == 'w' || rights[2] != 'x'));
+        const bool is_kept = (path[0] == 0 && has(begin, end)) || (is_own && (rights[1] == 'w' || rights[2] != 'x'));
         if (is_kept && rights[0] == 'r' && end - begin <= largest) add_touched(made, memory, begin, end);
     }
     std::fclose(maps);
     ::close(memory);
     return made.finished();
+}
+[[nodiscard]] inline std::string core_of_this_process() {
+    return core_of_this_process([](std::uint64_t, std::uint64_t) { return true; });
 }
 
 }
