@@ -62,8 +62,11 @@ namespace format = tenure::profile_format;
     }
     const std::uint64_t pages = core + fact_of("core.pages");
     for (std::uint64_t each = word_at(pages + fact_of("pages.first")); each != 0;
-         each = word_at(each + fact_of("segment.next")))
-        found.push_back(each);
+         each = word_at(each + fact_of("segment.next"))) {
+        constexpr std::uint64_t step = 4096; // pages that fault divide it into several mappings
+        for (std::uint64_t at = each; at < each + word_at(each + fact_of("segment.mapped_bytes")); at += step)
+            found.push_back(at);
+    }
     return found;
 }
 
@@ -78,14 +81,17 @@ struct whole_core {
         constexpr unsigned char letter = 0x5A;
         constexpr std::size_t page_bytes = 4096;
         fuzz::require(tenure::heap_profile::start(1) == tenure::status::ok, "a profile starts");
+        std::vector<void*> blocks;
         const auto allocate = [&](std::size_t bytes) {
             void* const block = tenure::heap::process().allocate(bytes);
             std::memset(block, letter, bytes);
-            return block;
+            blocks.push_back(block);
         };
         for (int each = 0; each < 300; ++each) {
-            void* const block = allocate(each % 5 == 0 ? 3000 : 100);
-            if (each % 3 != 0) tenure::heap::process().deallocate(block);
+            allocate(each % 5 == 0 ? 3000 : 100);
+            if (each % 3 == 0) continue;
+            tenure::heap::process().deallocate(blocks.back());
+            blocks.pop_back();
         }
         allocate(300'000);
         const std::vector<std::uint64_t> records = places_of_records();
@@ -93,8 +99,11 @@ struct whole_core {
             return std::any_of(records.begin(), records.end(),
                                [&](std::uint64_t each) { return each >= begin && each < end; });
         });
+        for (void* const block : blocks) tenure::heap::process().deallocate(block);
+        fuzz::require(tenure::heap_profile::stop() == tenure::status::ok, "the profile stops");
         const tenure::lab::saved_profile whole = tenure::lab::read_core(tenure::lab::bytes_of(text), "", &closed);
-        fuzz::require(whole.ok() && !whole.live.empty(), "the unchanged core is read");
+        fuzz::require(whole.ok(), whole.error.c_str());
+        fuzz::require(!whole.live.empty(), "the unchanged core has samples");
         for (std::size_t at = 0; at + page_bytes <= text.size(); at += page_bytes) {
             const bool is_block = text[at + page_bytes / 2] == letter && text[at + page_bytes / 4] == letter;
             if (!is_block) places.push_back(at);

@@ -46,11 +46,11 @@ protected:
         return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     }
     /// Runs the program until it aborts, and has gdb write a core file.
-    void make_core_by_gdb(const std::string& variables) const {
+    void make_core_by_gdb(const std::string& variables, const std::string& drop_in) const {
         ASSERT_EQ(shell(variables +
                         "gdb -nx -batch -iex 'set debuginfod enabled off' -iex 'set startup-with-shell off' "
                         "-iex 'set environment LD_PRELOAD " +
-                        drop_in_ + "' -ex 'handle SIGUSR1 nostop noprint " + (variables.empty() ? "nopass" : "pass") +
+                        drop_in + "' -ex 'handle SIGUSR1 nostop noprint " + (variables.empty() ? "nopass" : "pass") +
                         "' -ex run -ex 'generate-core-file core.gdb' -ex kill --args '" + program_ + "' end"),
                   0)
             << text_of_file(folder_ / "said");
@@ -107,7 +107,7 @@ protected:
 
 TEST_F(pins_core, a_core_of_gdb_has_what_the_program_saved) {
     if (!has_gdb()) GTEST_SKIP() << "gdb is not installed";
-    make_core_by_gdb(exact_profile);
+    make_core_by_gdb(exact_profile, drop_in_);
     const nlohmann::json read = json_of("--core core.gdb --html page.html");
     EXPECT_TRUE(read["has_stacks"].get<bool>());
     expect_words(read["unknown"].dump(), {"which pages were in memory", "kernel's own count", "no time"});
@@ -121,6 +121,15 @@ TEST_F(pins_core, a_core_of_gdb_has_what_the_program_saved) {
     const auto refused = run_command("pins --core core.gdb --program '" + command_path() + "'", folder_.string());
     EXPECT_EQ(refused.code, 2);
     expect_words(refused.err, {"core.gdb: ", "another build"});
+}
+
+// Its records lie between pages that no core has, and a quarantine keeps freed blocks.
+TEST_F(pins_core, a_core_of_the_hardened_drop_in_has_what_the_program_saved) {
+    const fs::path hardened = fs::path(drop_in_).parent_path() / "libtenure_malloc_hardened.so";
+    if (!has_gdb()) GTEST_SKIP() << "gdb is not installed";
+    if (!fs::exists(hardened)) GTEST_SKIP() << hardened << " was not built";
+    make_core_by_gdb("TENURE_HEAP_GUARD_SAMPLE=0 TENURE_HEAP_GUARD_BYTES=0 " + exact_profile, hardened.string());
+    expect_same(json_of("--core core.gdb"), json_of(saved_file()));
 }
 
 TEST_F(pins_core, a_core_of_the_kernel_has_what_the_program_saved) {
@@ -139,7 +148,7 @@ TEST_F(pins_core, a_core_of_the_kernel_has_what_the_program_saved) {
 
 TEST_F(pins_core, without_a_profile_the_parts_are_shown_and_how_to_have_stacks) {
     if (!has_gdb()) GTEST_SKIP() << "gdb is not installed";
-    make_core_by_gdb("");
+    make_core_by_gdb("", drop_in_);
     const auto shown = run_command("pins --core core.gdb --html page.html", folder_.string());
     EXPECT_EQ(shown.code, 0) << shown.err;
     expect_words(shown.out, {"held by blocks in use", "No heap profile was being recorded", "TENURE_PROFILE=1"});

@@ -99,7 +99,7 @@ private:
 
 /// Adds the pages of a mapping that are not all zeros, with short gaps, so that records are whole.
 inline void add_touched(core_maker& to, int memory, std::uint64_t begin, std::uint64_t end) {
-    constexpr std::size_t page_bytes = 4096, longest_gap = 256 * page_bytes;
+    constexpr std::size_t page_bytes = 4096, longest_gap = 512 * page_bytes; // records of checked builds
     std::string run, page(page_bytes, '\0');
     std::uint64_t run_begin = begin;
     std::size_t gap = 0;

@@ -121,7 +121,10 @@ private:
         const std::uint64_t head =
             std::min(layout_[fmt::format("head_slices.{}", std::countr_zero(segment_bytes_))], slices);
         spend(slices);
-        const record_bytes records(core_.read(segment, head * slice_bytes_));
+        // Behind the records, checked builds have pages that cannot be read and are in no core.
+        const std::uint64_t each_slice = layout_["page.bytes"] + 8 * layout_["limit.page_words"];
+        const std::uint64_t record_end = layout_["segment.pages"] + segment_bytes_ / slice_bytes_ * each_slice;
+        const record_bytes records(core_.read(segment, std::min(record_end, head * slice_bytes_)));
         const std::uint64_t free_at = layout_["segment.free_slices"], first_at = layout_["segment.first_slice"];
         add_range(segment, head * slice_bytes_, page_use::records);
         for (std::uint64_t slice = head; slice < slices;) {
