@@ -129,7 +129,7 @@ int pins_command::run() const {
             record_process(attached_.process, attached_.time(), attached_process::request::save_with_pages);
         return recorded.shown.empty() ? recorded.code : show(recorded.shown, {});
     }
-    if (!core_.empty()) return show_saved(load_core(core_, program_), core_, {});
+    if (!core_.empty()) return show(core_, {});
     return words_.front().ends_with(profile_suffix) ? show(words_.front(), {}) : run_and_show();
 }
 
@@ -144,12 +144,13 @@ int pins_command::run_and_show() const {
     return recorded.code != 0 ? recorded.code : shown_code;
 }
 
-/// Shows one file and writes what was asked for, and the page into `folder` if there is one.
-int pins_command::show(const std::string& file, const std::string& folder) const {
-    return show_saved(load_profile(file), file, folder);
+saved_profile pins_command::loaded(const std::string& file) const {
+    return core_.empty() ? load_profile(file) : load_core(file, program_);
 }
 
-int pins_command::show_saved(const saved_profile& saved, const std::string& file, const std::string& folder) const {
+/// Shows one file and writes what was asked for, and the page into `folder` if there is one.
+int pins_command::show(const std::string& file, const std::string& folder) const {
+    const saved_profile saved = loaded(file);
     if (!saved.ok()) {
         say(saved.error);
         return exit_code::bad_usage;

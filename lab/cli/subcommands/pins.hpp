@@ -27,7 +27,7 @@ private:
     [[nodiscard]] std::string mistake_in_options() const;
     [[nodiscard]] int run_and_show() const;
     [[nodiscard]] int show(const std::string& file, const std::string& folder) const;
-    [[nodiscard]] int show_saved(const saved_profile& saved, const std::string& file, const std::string& folder) const;
+    [[nodiscard]] saved_profile loaded(const std::string& file) const;
 
     CLI::App* command_;
     std::string heap_ = "tenure", sample_, out_, every_, html_, json_, core_, program_;
