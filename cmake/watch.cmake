@@ -8,6 +8,7 @@
 #   lab_symbols      names functions and lines, by elfutils' libdw
 #   lab_watch        the reader; uses Zydis to decode instructions
 #   lab_profile      the reader of heap profiles, for tenure profile; uses zlib for pprof's format
+#   lab_cores        makes a heap profile from a core file, for tenure pins --core
 #   lab_pins         who keeps resident memory, from the same files, for tenure pins
 
 find_path(TENURE_LIBDW_INCLUDE elfutils/libdwfl.h)
@@ -36,6 +37,7 @@ target_include_directories(lab_watch PRIVATE ${TENURE_LIBDW_INCLUDE})
 find_package(ZLIB REQUIRED)
 tenure_add_lab_room(observe/profile
     LINK lab_symbols lab_report fmt::fmt nlohmann_json::nlohmann_json ZLIB::ZLIB)
+tenure_add_lab_room(observe/cores LINK lab_profile lab_report fmt::fmt)
 tenure_add_lab_room(observe/pins LINK lab_profile lab_report fmt::fmt nlohmann_json::nlohmann_json)
 
 # A sanitizer interposes malloc itself.

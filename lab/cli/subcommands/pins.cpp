@@ -16,6 +16,7 @@
 #include "cli/programs/child_program.hpp"
 #include "cli/programs/profiled_program.hpp"
 #include "cli/terminal.hpp"
+#include "observe/cores/core_profile.hpp"
 #include "observe/pins/memory_course.hpp"
 #include "observe/pins/pinned_memory.hpp"
 #include "observe/pins/report/course_chart.hpp"
@@ -108,6 +109,16 @@ pins_command::pins_command(CLI::App& app)
                    "what older blocks hold is shown, but not whose they are. Only those who may debug the process "
                    "can do that");
     command_
+        ->add_option(
+            "--core", core_,
+            "Examines a core file, without running anything. Call stacks are known if the program was recording a "
+            "heap profile (TENURE_PROFILE=1) when it ended")
+        ->type_name("FILE");
+    command_
+        ->add_option("--program", program_,
+                     "With --core: the program's file, if it is not where it was when it ran; it has the names")
+        ->type_name("FILE");
+    command_
         ->add_option("program", words_,
                      "Profiles of one process that were saved with pages, or their folder; or, after --, program and "
                      "arguments")
@@ -123,11 +134,13 @@ pins_command::pins_command(CLI::App& app)
         "  tenure pins --heap own -- ./server              its own malloc, as it runs without this command\n"
         "  tenure pins --attach 1234 --for 60s             a server that runs under the drop-in\n"
         "  tenure pins server.1234.0001.heapprofile        shows a file that was saved with TENURE_PROFILE_PAGES=1,\n"
-        "                                                  tn_profile_save_with_pages, HeapProfile.Save\n\n"
+        "                                                  tn_profile_save_with_pages, HeapProfile.Save\n"
+        "  tenure pins --core core.1234                    what the process had in memory when it ended\n\n"
         "At the end of a program nearly everything is freed: --at-peak, --every, --attach or a signal "
         "(TENURE_PROFILE_SIGNAL) show it at work.\n\n"
         "Exit codes: the program's own, or 128 plus the signal's number when a signal ended it; 2 invalid command "
-        "line, a file that is no profile or has no pages, or the library was not found; 3 a file could not be written; "
+        "line, a file that is no profile or no core file or has no pages, or the library was not found; 3 a file could "
+        "not be written; "
         "70 the command itself failed; 126 the program cannot be examined; 127 the program was not found.");
 }
 
@@ -136,8 +149,12 @@ std::string pins_command::mistake_in_options() const {
     if (attached_.process != 0 && !words_.empty())
         return "--attach examines a process that runs: leave out programs and files";
     if (const std::string mistake = attached_.mistake_in(*command_); !mistake.empty()) return mistake;
-    if (words_.empty() && attached_.process == 0)
-        return "nothing was given to show: tenure pins -- PROGRAM ..., or tenure pins FILE.heapprofile";
+    if (command_->count("--core") > 0 && (attached_.process != 0 || !words_.empty()))
+        return "--core examines a core file: leave out --attach, programs and other files";
+    if (!program_.empty() && core_.empty()) return "--program belongs to --core FILE";
+    if (words_.empty() && attached_.process == 0 && core_.empty())
+        return "nothing was given to show: tenure pins -- PROGRAM ..., tenure pins FILE.heapprofile, or tenure pins "
+               "--core FILE";
     for (const char* const of_a_run : {"--sample", "--every", "--out", "--exact", "--at-peak", "--heap"}) {
         if (!is_run && command_->count(of_a_run) > 0)
             return fmt::format("{} applies to a run: tenure pins {} … -- PROGRAM", of_a_run, of_a_run);
@@ -166,6 +183,7 @@ int pins_command::run() const {
             record_process(attached_.process, attached_.time(), attached_process::request::save_with_pages);
         return recorded.shown.empty() ? recorded.code : show(recorded.shown, {}, {});
     }
+    if (!core_.empty()) return show(core_, {}, {});
     return is_saved(words_.front()) ? show_files() : run_and_show();
 }
 
@@ -192,11 +210,15 @@ int pins_command::run_and_show() const {
     return recorded.code != 0 ? recorded.code : shown_code;
 }
 
+saved_profile pins_command::loaded(const std::string& file) const {
+    return core_.empty() ? load_profile(file) : load_core(file, program_);
+}
+
 /// Shows one file, and the `series` that it is of over time. Writes what was asked for, and the page into `folder` if
 /// there is one.
 int pins_command::show(const std::string& file, const std::vector<std::string>& series,
                        const std::string& folder) const {
-    shown_file shown{load_profile(file), {}, {}};
+    shown_file shown{loaded(file), {}, {}};
     std::string mistake = mistake_in(shown.saved, file);
     symbols names;
     memory_course course;
@@ -212,6 +234,10 @@ int pins_command::show(const std::string& file, const std::vector<std::string>& 
     const auto& [saved, profile, pinned] = shown;
     if (saved.memory.empty())
         say("the process could not read /proc/self/smaps: only the heap's own part of its memory is known");
+    for (const std::string& each : profile.changed_files) {
+        if (saved.from_core.is_set)
+            say(fmt::format("{} is another build than the one that ran: its functions have no names", each));
+    }
     const pins_choice choice{shown_.stacks, shown_.frames, output_style().width};
     std::string text = to_text(profile, pinned, choice);
     if (course.is_shown()) text += course_text(course);

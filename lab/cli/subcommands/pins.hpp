@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/programs/profiled_program.hpp"
+#include "observe/profile/saved_profile.hpp"
 
 namespace tenure::lab {
 
@@ -28,9 +29,10 @@ private:
     [[nodiscard]] int show_files() const;
     [[nodiscard]] int show(const std::string& file, const std::vector<std::string>& series,
                            const std::string& folder) const;
+    [[nodiscard]] saved_profile loaded(const std::string& file) const;
 
     CLI::App* command_;
-    std::string heap_ = "tenure", sample_, out_, every_, html_, json_;
+    std::string heap_ = "tenure", sample_, out_, every_, html_, json_, core_, program_;
     bool is_exact_ = false, at_peak_ = false;
     attached_choice attached_;
     shown_stacks shown_;

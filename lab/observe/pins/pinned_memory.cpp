@@ -184,6 +184,7 @@ memory_parts parts_of(const saved_profile& saved) {
 pinned_memory find_pinned(const saved_profile& saved, const named_profile& named) {
     pinned_memory found;
     found.malloc_file = saved.malloc_file;
+    found.from_core = saved.from_core;
     found.is_exact = saved.header.mean_bytes == 1 && saved.header.lost_samples == 0;
     count_pages(saved, found.parts);
     count_others(saved, found);

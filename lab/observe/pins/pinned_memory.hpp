@@ -62,6 +62,7 @@ struct pinned_memory {
     bool is_exact = false;               ///< every block was recorded
     bool is_calibrated = false;          ///< the estimates are corrected by the heap's counts: profile/calibration.hpp
     std::string malloc_file;             ///< the program's own malloc; empty: Tenure's heap
+    core_facts from_core;                ///< if it is of a core file
 };
 
 /// The parts alone. Requires  `saved` has pages and is ok.

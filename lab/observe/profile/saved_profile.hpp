@@ -34,6 +34,13 @@ struct resident_mapping {
     std::string name; ///< of the file, or "[heap]", "[stack]", …; empty: none
 };
 
+/// Of a profile that was made from a core file.
+struct core_facts {
+    bool is_set = false;
+    bool has_stacks = false;          ///< a profile was being recorded
+    std::vector<std::string> unknown; ///< what the core file does not tell, in sentences
+};
+
 struct saved_profile {
     profile_format::file_header header{};
     std::vector<profile_format::site> sites;
@@ -47,12 +54,13 @@ struct saved_profile {
     std::vector<profile_format::cached_blocks> cached;
     std::string malloc_file; ///< the file of the program's own malloc, whose pages these are; empty: Tenure's heap
     std::vector<resident_mapping> memory;
+    core_facts from_core;
     std::map<std::uint32_t, std::string> tags;
     std::vector<std::string> arguments; ///< the command line
     std::string error;                  ///< empty when all else is valid; otherwise a sentence, without the file's name
 
     [[nodiscard]] bool ok() const { return error.empty(); }
-    [[nodiscard]] bool has_pages() const { return !pages.empty() || !malloc_file.empty(); }
+    [[nodiscard]] bool has_pages() const { return !pages.empty() || !malloc_file.empty() || from_core.is_set; }
     /// "server", or "process 1234" if the command line is not known.
     [[nodiscard]] std::string program() const;
     /// The mapping of an address; nullptr when there is none.

@@ -266,9 +266,11 @@ std::string to_html(const saved_profile& saved, const named_profile& profile, co
                 fmt::format("Process {}: {} resident. Blocks in use keep {} of free memory from going back. {}",
                             profile.header.process, size_text(static_cast<double>(pinned.parts.resident)),
                             size_text(static_cast<double>(pinned.parts.held)),
-                            pinned.is_exact ? "Every block since the profile began was recorded."
-                                            : "Whose blocks these are is estimated from a sample; ± is what 95 of 100 "
-                                              "estimates are off by at most, by the chance of sampling.")));
+                            !has_stacks(pinned) ? ""
+                            : pinned.is_exact
+                                ? "Every block since the profile began was recorded."
+                                : "Whose blocks these are is estimated from a sample; ± is what 95 of 100 "
+                                  "estimates are off by at most, by the chance of sampling.")));
     if (const malloc_words about = words_about(pinned); !about.what.empty()) {
         std::string words = about.what;
         for (const std::string& each : about.unknown) words += " " + each;
@@ -280,6 +282,7 @@ std::string to_html(const saved_profile& saved, const named_profile& profile, co
             "</section>\n";
     text +=
         "<section class=\"closing\" id=\"parts\">\n<h2>Resident memory</h2>\n" + parts_table(pinned) + "</section>\n";
+    if (!has_stacks(pinned)) return text + "</div>\n</body>\n</html>\n";
     text += "<section class=\"closing\" id=\"stacks\">\n<h2>Who keeps it</h2>\n" + stacks_table(profile, pinned);
     return text + "</section>\n</div>\n</body>\n</html>\n";
 }

@@ -46,10 +46,9 @@ std::string to_json(const named_profile& profile, const pinned_memory& pinned, c
                          {"held", json_of_estimate(pinned.held)},
                          {"stacks", std::move(stacks)}};
     if (course.is_shown()) whole["over_time"] = json_of_course(course);
-    if (!pinned.malloc_file.empty()) {
-        whole["malloc"] = pinned.malloc_file;
-        whole["unknown"] = words_about(pinned).unknown;
-    }
+    if (!pinned.malloc_file.empty()) whole["malloc"] = pinned.malloc_file;
+    if (pinned.from_core.is_set) whole["has_stacks"] = has_stacks(pinned);
+    if (const malloc_words about = words_about(pinned); !about.what.empty()) whole["unknown"] = about.unknown;
     return whole.dump(2) + "\n";
 }
 

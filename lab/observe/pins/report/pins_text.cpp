@@ -34,8 +34,9 @@ namespace {
     constexpr std::size_t most_others = 6;
     constexpr double notable = 0.01;
     const auto whole = static_cast<double>(pinned.parts.resident);
-    std::string text = fmt::format("memory of {} [{}]: {} resident{}\n", profile.program, profile.header.process,
-                                   size_text(whole), moment_of(profile.header.written_at));
+    std::string text =
+        fmt::format("memory of {} [{}]: {} resident{}\n", profile.program, profile.header.process, size_text(whole),
+                    pinned.from_core.is_set ? " in its core file" : moment_of(profile.header.written_at));
     for (const memory_part& each : all_parts(pinned.parts, pinned.malloc_file)) {
         if (each.bytes == 0) continue;
         const auto bytes = static_cast<double>(each.bytes);
@@ -67,7 +68,10 @@ namespace {
 
 }
 
+bool has_stacks(const pinned_memory& pinned) { return !pinned.from_core.is_set || pinned.from_core.has_stacks; }
+
 malloc_words words_about(const pinned_memory& pinned) {
+    if (pinned.from_core.is_set) return {"Read from a core file.", pinned.from_core.unknown};
     if (pinned.malloc_file.empty()) return {};
     const std::string name = std::filesystem::path(pinned.malloc_file).filename().string();
     return {fmt::format("The program's own malloc ({}), known by the addresses and sizes of its blocks.", name),
@@ -125,6 +129,7 @@ std::string advice_for(const pinning_stack& stack, const pinned_memory& pinned) 
 
 std::string to_text(const named_profile& profile, const pinned_memory& pinned, const pins_choice& choice) {
     std::string text = parts_text(profile, pinned);
+    if (!has_stacks(pinned)) return text;
     const auto whole = static_cast<double>(pinned.parts.held);
     text += fmt::format("\n  #  of the {} held, by call stack\n", size_text(whole));
     const std::size_t holding = stacks_that_hold(pinned);

@@ -34,7 +34,10 @@ struct memory_part {
 /// All parts, in the order in which they are shown. `malloc_file` is that of a saved profile: empty for Tenure's heap.
 [[nodiscard]] std::vector<memory_part> all_parts(const memory_parts& parts, std::string_view malloc_file);
 
-/// What the figures are of, and what cannot be known of a malloc that is not ours; empty for Tenure's heap.
+/// Whether call stacks are known: no sample is in a core file of a program without a profile.
+[[nodiscard]] bool has_stacks(const pinned_memory& pinned);
+
+/// What the figures are of, and what cannot be known of a core file or of a malloc that is not ours; else empty.
 struct malloc_words {
     std::string what;
     std::vector<std::string> unknown; ///< sentences

@@ -8,7 +8,9 @@
 
 #include <tenure/heap/detail/checked/quarantine.hpp>
 #include <tenure/heap/detail/heap_core.hpp>
+#include <tenure/heap/detail/profile/heap_samples.hpp>
 #include <tenure/heap/detail/profile/profile_records.hpp>
+#include <tenure/heap/detail/profile/sampling.hpp>
 #include <tenure/heap/detail/registered_heap.hpp>
 #include <tenure/platform/thread_slots.hpp>
 
@@ -202,6 +204,7 @@ struct heap_layout {
         fact_of("profile.sites", offsetof(profile_records, sites_)),
         fact_of("profile.frames", offsetof(profile_records, frames_)),
         fact_of("profile.live", offsetof(profile_records, live_)),
+        fact_of("profile.lost", offsetof(profile_records, lost_)),
         fact_of("site.bytes", sizeof(site_record)),
         fact_of("site.first_frame", offsetof(site_record, shown.first_frame)),
         fact_of("site.frame_count", offsetof(site_record, shown.frame_count)),
@@ -278,6 +281,8 @@ constinit const heap_layout_object tenure_debug_layout{
     {tenure::debug_layout::root_of("heaps", &tenure::detail::list_of_heaps),
      tenure::debug_layout::root_of("owners", &tenure::platform::list_of_owners),
      tenure::debug_layout::root_of("profile", &tenure::detail::records_of_profile),
+     tenure::debug_layout::root_of("is_profiling", &tenure::detail::is_profiling),
+     tenure::debug_layout::root_of("profile_mean", &tenure::detail::sampling::mean),
      tenure::debug_layout::root_of("tags", &tenure::debug_layout::names_of_tags)},
     heap_layout::classes(),
     heap_layout::facts()};

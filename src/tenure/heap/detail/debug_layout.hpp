@@ -13,7 +13,7 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-constexpr std::size_t heap_root_count = 4, heap_fact_count = 185;
+constexpr std::size_t heap_root_count = 6, heap_fact_count = 186;
 using heap_layout_object = debug_layout::object<heap_root_count, small_class_count, heap_fact_count>;
 
 }

@@ -11,10 +11,11 @@
 
 namespace tenure::inline TENURE_ABI::detail::sampling {
 
+constinit atomic<std::uint64_t> mean{std::uint64_t{512} * 1024};
+
 namespace {
 
 constexpr double ln_2 = 0.693'147'180'559'945'309'42;
-constinit std::atomic<std::uint64_t> mean{std::uint64_t{512} * 1024};
 
 /// 2^-k. Requires  k <= 1022.
 [[nodiscard]] double power_of_half(std::uint64_t k) noexcept {

@@ -12,11 +12,15 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
 
 namespace tenure::inline TENURE_ABI::detail::sampling {
 
 constexpr std::uint64_t max_mean_bytes = std::uint64_t{1} << 30;
+
+/// The mean. For debuggers: debug_layout.hpp.
+extern constinit atomic<std::uint64_t> mean;
 
 /// Requires  1 <= `bytes` <= max_mean_bytes.
 TENURE_API void set_mean(std::uint64_t bytes) noexcept;
