@@ -192,6 +192,9 @@ TEST_F(pins_command, shows_a_saved_file_and_refuses_others) {
     refused(". a.heapprofile", 2, {"one folder"});
     fs::create_directory(folder_ / "empty");
     refused("empty", 2, {"empty contains no heap profile"});
+    fs::create_directory(folder_ / "sh");
+    EXPECT_EQ(run_command("pins --out here -- sh -c 'exit 7'", folder_.string()).code, 7)
+        << "the program, not the folder";
     refused("--html no-folder/x -- true", 3, {"no-folder"});
     ASSERT_EQ(examined("--out with").code, 4);
     ASSERT_EQ(run_command("profile --out without -- " + program_path(), folder_.string()).code, 4);

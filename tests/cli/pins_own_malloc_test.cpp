@@ -158,6 +158,16 @@ TEST_F(pins_of_own_malloc, saves_at_intervals_at_the_peak_and_at_a_signal) {
     expect_words(shown.out, {"keep_blocks"});
 }
 
+TEST_F(pins_of_own_malloc, what_a_shrunk_block_gave_back_is_no_longer_the_mallocs) {
+    const nlohmann::json read = json_of("--exact --out here", program("blocks_program") + " shrink", 0);
+    EXPECT_LT(of(read, "free_bytes"), 8e6);
+    EXPECT_GT(of(read, "other_bytes"), 48e6) << "the program's own mapping";
+}
+
+TEST_F(pins_of_own_malloc, a_runtime_of_cpp_that_comes_late_is_found_and_leaves_no_error) {
+    EXPECT_EQ(examined("--exact --out here", program("late_runtime_program")).code, 5);
+}
+
 TEST_F(pins_of_own_malloc, refuses_what_it_cannot_observe) {
     const auto found = examined("--out here", program("own_malloc_program"));
     EXPECT_EQ(found.code, 3) << "the program's own";

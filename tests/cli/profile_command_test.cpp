@@ -340,12 +340,12 @@ TEST_F(profile_command, says_why_it_cannot_attach) {
 
 TEST_F(profile_command, ends_as_the_program_does) {
     EXPECT_EQ(profiled("--out a", "sh -c 'exit 7'").code, 7);
-    EXPECT_EQ(profiled("--out b", "sh -c 'kill -TERM $$'").code, 143) << "this shell wants the system's default";
+    EXPECT_EQ(profiled("--out b", "sh -c 'kill -TERM $$'").code, 143);
     // The second one sends the signal to `tenure` itself, which hands it on.
     for (const std::string word : {"ended", "parent"}) {
         const auto ended = profiled("--sample 16K --out " + word, program_path() + " " + word);
         EXPECT_EQ(ended.code, 143) << word;
-        expect_words(ended.err, {"heap profile of profiled_program [", "hold_sessions", ".exit.heapprofile"});
+        expect_words(ended.err, {"saved no profile", "--every"});
     }
     const auto killed = profiled("--out c", "sh -c 'kill -KILL $$'");
     EXPECT_EQ(killed.code, 137);

@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "cli/arguments/program_file.hpp"
 #include "cli/command_line.hpp"
 #include "cli/programs/child_program.hpp"
 #include "cli/programs/profiled_program.hpp"
@@ -30,10 +31,11 @@ namespace {
 
 const std::string usual_sample = "16K";
 
-/// Whether a word names what is shown, and not a program.
+/// Whether a word names what is shown, and not a program, which may have the name of a folder.
 [[nodiscard]] bool is_saved(const std::string& word) {
+    if (word.ends_with(profile_suffix)) return true;
     std::error_code error;
-    return word.ends_with(profile_suffix) || std::filesystem::is_directory(word, error);
+    return std::filesystem::is_directory(word, error) && find_program(word).empty();
 }
 
 /// What is wrong with a file, as a sentence; empty when nothing is.
@@ -63,8 +65,8 @@ struct shown_file {
         if (saved.header.process != shown.saved.header.process)
             return fmt::format("{} is of process {}, and the others of process {}: name files of one process",
                                files[index], saved.header.process, shown.saved.header.process);
-        if (saved.malloc_file != shown.saved.malloc_file)
-            return fmt::format("{} is of another malloc than the others: name files of one run", files[index]);
+        if (saved.malloc_file != shown.saved.malloc_file || saved.header.started_ms != shown.saved.header.started_ms)
+            return fmt::format("{} is of another run than {}: name files of one run", files[index], files.back());
         memory_moment moment = moment_of(saved, files[index]);
         if (saved.header.saved_ms != shown.saved.header.saved_ms && has_map(index, files.size()))
             moment.map = heap_map_svg(saved, name_profile(saved, names), coloured);

@@ -4,7 +4,7 @@
 /// \file
 /// The reports at exit, enabled by TENURE_MALLOC_STATS, and on a signal, enabled by TENURE_MALLOC_STATS_SIGNAL: one
 /// line of text or JSON, so that the lines of several processes do not mix. And the heap profile on a signal, enabled
-/// by TENURE_PROFILE_SIGNAL; and the last one, enabled by TENURE_PROFILE, of a program that SIGTERM ends.
+/// by TENURE_PROFILE_SIGNAL.
 
 #include <atomic>
 #include <iterator>
@@ -135,22 +135,6 @@ void save_profile_or_ask() noexcept {
     }
 }
 
-void end_with_profile() noexcept {
-    detail::heap_profile_events::save_now(profile_format::occasion::exit);
-    platform::send_to_own_process(platform::end_signal);
-}
-
-// A program without a handler of its own ends as before, after its file was saved. A second signal ends it at once, as
-// the first one would have done.
-void end_with_profile_or_ask() noexcept {
-    platform::leave_signal_to_system(platform::end_signal);
-    if (detail::heap_profile_events::may_save()) {
-        end_with_profile();
-    } else {
-        wanted_reports().fetch_or(wanted::end_of_process, std::memory_order_relaxed);
-    }
-}
-
 void serve_signal(option which, std::string_view variable, void (*serve)() noexcept) noexcept {
     const auto number = static_cast<int>(option_value(which));
     if (number == 0 || platform::on_signal(number, serve)) return;
@@ -169,9 +153,6 @@ __attribute__((constructor)) void prepare_reports() noexcept {
         standard_error = platform::copy_of_standard_error();
     serve_signal(option::malloc_stats_signal, "TENURE_MALLOC_STATS_SIGNAL", &report_or_ask);
     serve_signal(option::profile_signal, "TENURE_PROFILE_SIGNAL", &save_profile_or_ask);
-    // A program that handles or ignores the signal keeps what it has, and one that does so later replaces ours.
-    if (option_value(option::profile) != 0)
-        static_cast<void>(platform::on_signal(platform::end_signal, &end_with_profile_or_ask));
 }
 
 // Runs after the program's own destructors: the drop-in is loaded before all its libraries except the C library.
@@ -210,7 +191,6 @@ void write_wanted_reports() noexcept {
     if ((now & wanted::heap_profile_file) != 0)
         save_profile(has_pages ? profile_contents::stacks_and_pages : profile_contents::stacks);
     if ((now & wanted::heap_profile_end) != 0) heap_profile::stop();
-    if ((now & wanted::end_of_process) != 0) end_with_profile();
 }
 
 }

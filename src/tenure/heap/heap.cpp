@@ -350,9 +350,11 @@ void detail::process_deallocate_slow(void* block, bool starts_thread) noexcept {
     [[maybe_unused]] const caller_release release(block_of_process, block);
     const thread_cache* const present = process_cache();
     const bool is_special = (address_of(block) & (max_segment_bytes - 1)) == 0;
-    if (!checks::caller && present != nullptr && !is_special && !tells_blocks() &&
-        class_number_at(block, max_segment_bytes) == tagged_class && push_tagged(*present, block))
-        return;
+    if (!checks::caller && present != nullptr && !is_special && !tells_blocks()) {
+        const std::size_t number = class_number_at(block, max_segment_bytes);
+        if (number == tagged_class && push_tagged(*present, block)) return;
+        if (number == watched_class && heap_events::process_core().push_watched(*present, block)) return;
+    }
     if constexpr (checks::caller) forget_made(block);
     heap_events::process_core().deallocate(process_cache_or_open(), block);
     if (starts_thread) start_wanted_background();

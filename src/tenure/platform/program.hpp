@@ -37,12 +37,4 @@ TENURE_API void write_to(const kept_file& file, std::string_view text) noexcept;
 ///           library raises it, or if it cannot be handled.
 [[nodiscard]] TENURE_API bool on_signal(int number, void (*function)() noexcept) noexcept;
 
-/// The signal that asks a program to end: SIGTERM.
-extern TENURE_API const int end_signal;
-
-/// From now on the signal does what the system does by default. It may be called in a handler of the signal.
-TENURE_API void leave_signal_to_system(int number) noexcept;
-/// Sends a signal to this process. In a handler of the same signal, it comes when the handler returns.
-TENURE_API void send_to_own_process(int number) noexcept;
-
 }

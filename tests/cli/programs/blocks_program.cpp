@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: MIT
 
 // Allocates by every call of malloc and operator new, on several threads and in the child of a fork, and keeps what
-// keep_blocks() has allocated. With the word `wait` it waits for its input to end before it ends.
+// keep_blocks() has allocated. With the word `wait` it waits for its input to end before it ends; with `shrink` it
+// maps memory of its own where the end of a block was.
 
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,9 +79,22 @@ void exchange_blocks() {
     for (std::thread& each : threads) each.join();
 }
 
+void map_where_a_block_was() {
+    constexpr std::size_t before = std::size_t{64} << 20, now = std::size_t{1} << 20, mapped = std::size_t{48} << 20;
+    void* block = used(std::malloc(before));
+    std::memset(block, 1, before);
+    block = used(std::realloc(block, now));
+    void* const own = ::mmap(nullptr, mapped, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (block != nullptr && own != MAP_FAILED) std::memset(own, 2, mapped);
+}
+
 }
 
 int main(int argc, char** argv) {
+    if (argc > 1 && std::strcmp(argv[1], "shrink") == 0) {
+        map_where_a_block_was();
+        return 0;
+    }
     keep_blocks();
     allocate_and_free_each_way();
     exchange_blocks();

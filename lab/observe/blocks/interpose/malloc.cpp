@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "observe/blocks/interpose/real.hpp"
@@ -46,7 +47,7 @@ template<class Reallocate>
         if (bytes_before != 0) note_block(block, bytes_before);
         return nullptr;
     }
-    if (answer != block) note_freed(block, bytes_before);
+    answer == block ? note_resized(block, bytes_before) : note_freed(block, bytes_before);
     return noted(answer, bytes);
 }
 
@@ -83,17 +84,21 @@ void* reallocarray(void* block, std::size_t count, std::size_t bytes) {
 }
 
 int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) {
-    const int answer = real<int(void**, std::size_t, std::size_t)>(call::posix_memalign)(block, alignment, bytes);
+    auto* const function = real<int(void**, std::size_t, std::size_t)>(call::posix_memalign);
+    if (function == nullptr) return ENOMEM;
+    const int answer = function(block, alignment, bytes);
     if (answer == 0) note_block(*block, bytes);
     return answer;
 }
 
 void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
-    return noted(real<void*(std::size_t, std::size_t)>(call::aligned_alloc)(alignment, bytes), bytes);
+    auto* const function = real<void*(std::size_t, std::size_t)>(call::aligned_alloc);
+    return function == nullptr ? nullptr : noted(function(alignment, bytes), bytes);
 }
 
 void* memalign(std::size_t alignment, std::size_t bytes) {
-    return noted(real<void*(std::size_t, std::size_t)>(call::memalign)(alignment, bytes), bytes);
+    auto* const function = real<void*(std::size_t, std::size_t)>(call::memalign);
+    return function == nullptr ? nullptr : noted(function(alignment, bytes), bytes);
 }
 
 void free(void* block) { freed<call::free>(block); }

@@ -12,6 +12,7 @@
 namespace tenure::lab::blocks {
 
 constinit detail::atomic<void*> real_functions[call_count] = {};
+const char no_function = 0;
 
 namespace {
 
@@ -50,6 +51,7 @@ constexpr const char* names[call_count] = {
 };
 
 constinit thread_local bool is_finding = false;
+constinit std::atomic<bool> has_found_all{false};
 
 constexpr std::size_t early_capacity = std::size_t{64} * 1024, head_bytes = 16;
 alignas(head_bytes) constinit unsigned char early_store[early_capacity] = {};
@@ -57,13 +59,34 @@ constinit std::atomic<std::size_t> early_used{0};
 
 }
 
+// The C++ library may come later, with a plug-in of a program in C that keeps its names to itself. So its functions are
+// looked for once more when they are called, by the library's name.
 void* find_real(call which) noexcept {
     if (is_finding) return nullptr;
     is_finding = true;
-    void* const found = platform::next_symbol(names[static_cast<std::size_t>(which)]);
+    const auto index = static_cast<std::size_t>(which);
+    const bool is_of_cpp = which >= call::new_object;
+    void* found =
+        is_of_cpp && has_found_all.load(std::memory_order_relaxed) ? nullptr : platform::next_symbol(names[index]);
+    if (found == nullptr && is_of_cpp) {
+        for (const char* const library : {"libstdc++.so.6", "libc++.so.1"}) {
+            if (found == nullptr) found = platform::symbol_of_loaded(library, names[index]);
+        }
+    }
     is_finding = false;
-    real_functions[static_cast<std::size_t>(which)].store(found, detail::memory_order::release);
+    const bool may_come = is_of_cpp && !has_found_all.load(std::memory_order_relaxed);
+    if (found != nullptr || !may_come)
+        real_functions[index].store(found != nullptr ? found : const_cast<char*>(&no_function),
+                                    detail::memory_order::release);
     return found;
+}
+
+void find_all() noexcept {
+    for (std::size_t index = 0; index < call_count; ++index) {
+        if (real_functions[index].load(detail::memory_order::relaxed) == nullptr)
+            static_cast<void>(find_real(static_cast<call>(index)));
+    }
+    has_found_all.store(true, std::memory_order_relaxed);
 }
 
 // Each block is preceded by its size.

@@ -48,17 +48,22 @@ enum class call : std::uint8_t {
 constexpr std::size_t call_count = static_cast<std::size_t>(call::delete_array_aligned_quiet) + 1;
 
 extern detail::atomic<void*> real_functions[call_count];
+/// In place of a function that no library has.
+extern const char no_function;
 
 /// Looks it up. Returns   nullptr if no library has it, and while this thread is inside such a look-up, which may
 /// allocate.
 [[nodiscard]] void* find_real(call which) noexcept;
+/// Looks all of them up. Later look-ups, inside a call of the program, would wait for the loader's lock and change what
+/// dlerror() tells the program.
+void find_all() noexcept;
 
 template<class Function>
 [[nodiscard]] inline Function* real(call which) noexcept {
     void* found = real_functions[static_cast<std::size_t>(which)].load(detail::memory_order::acquire);
     if (found == nullptr) [[unlikely]]
         found = find_real(which);
-    return reinterpret_cast<Function*>(found);
+    return reinterpret_cast<Function*>(found == &no_function ? nullptr : found);
 }
 
 /// Memory for calls that come from inside a look-up. It is never freed. Returns   zeroed memory, or nullptr when there

@@ -169,6 +169,13 @@ void note_freed(const void* block, std::size_t bytes) noexcept {
         known_blocks.forget(address_of(block), bytes);
 }
 
+void note_resized(const void* block, std::size_t bytes_before) noexcept {
+    if (block == nullptr) return;
+    const std::uintptr_t end = address_of(block) + bytes_before;
+    const std::uintptr_t kept_end = align_up(address_of(block) + usable_bytes(block), std::size_t{4096});
+    if (kept_end < end) note_freed(pointer_at(kept_end), end - kept_end);
+}
+
 namespace {
 
 [[nodiscard]] Dl_info object_of(const void* code) noexcept {
@@ -214,6 +221,7 @@ void save_or_ask() noexcept {
 
 __attribute__((constructor)) void set_up() noexcept {
     report_text refusal;
+    find_all();
     find_malloc(refusal);
     if (!refusal.view().empty()) {
         refusal.text(" Without --heap own, tenure pins runs the program with Tenure's malloc.");

@@ -21,5 +21,7 @@ std::size_t forget_block(const void* block) noexcept;
 
 /// It was freed. `bytes`: what forget_block() has returned.
 void note_freed(const void* block, std::size_t bytes) noexcept;
+/// It was resized at its address. `bytes_before`: what forget_block() has returned.
+void note_resized(const void* block, std::size_t bytes_before) noexcept;
 
 }

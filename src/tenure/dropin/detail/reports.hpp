@@ -22,7 +22,6 @@ enum wanted : std::uint16_t {
     heap_profile_file = 2,
     heap_profile_end = 4,
     heap_profile_pages = 8, ///< the file has them
-    end_of_process = 16,    ///< with its last heap profile: SIGTERM interrupted a holder of the heap's locks
 };
 [[nodiscard]] TENURE_ALWAYS_INLINE std::atomic_ref<std::uint16_t> wanted_reports() noexcept {
     return std::atomic_ref(tenure_requests);

@@ -131,6 +131,10 @@ public:
         bool is_of_class;    ///< the thread that allocated it has counted it for a class, if it counts
     };
     [[nodiscard]] profiled_block profiled(const void* block, std::size_t asked_bytes) const noexcept;
+    /// Frees a block of a watched page, in most cases beside one of the profile. Returns   false if more is to be done.
+    [[nodiscard]] bool push_watched(const thread_cache& any, void* block) const noexcept {
+        return any.is_counting && small_.push_watched(*any.main, block);
+    }
     void watch(const void* block) noexcept { pages_.watch(block); }
     void unwatch(const void* block) noexcept { pages_.unwatch(block); }
     [[nodiscard]] checked_blocks& checked() noexcept { return checked_; }

@@ -115,16 +115,4 @@ bool on_signal(int number, void (*function)() noexcept) noexcept {
     return ::sigaction(number, &wanted, nullptr) == 0;
 }
 
-const int end_signal = SIGTERM;
-
-void leave_signal_to_system(int number) noexcept {
-    struct sigaction usual {};
-    usual.sa_handler = SIG_DFL;
-    ::sigemptyset(&usual.sa_mask);
-    static_cast<void>(::sigaction(number, &usual, nullptr));
-}
-
-// To the process and not to the thread, which may block the signal.
-void send_to_own_process(int number) noexcept { static_cast<void>(::kill(::getpid(), number)); }
-
 }

@@ -5,8 +5,10 @@
 #include <atomic>
 #include <cstring>
 
+#include <tenure/engine/local_cache.hpp>
 #include <tenure/heap/budget.hpp>
 #include <tenure/heap/detail/checked/record_memory.hpp>
+#include <tenure/heap/detail/profile/profile_records.hpp>
 #include <tenure/heap/detail/profile/sampling.hpp>
 #include <tenure/heap/detail/small/small_blocks.hpp>
 
@@ -166,6 +168,12 @@ void* small_blocks::allocate_counted(thread_cache& cache, std::size_t class_inde
     const bool has_block = cache.stock(class_index).count.load(std::memory_order_relaxed) != 0 &&
                            cache.of_class[class_index].count.load(std::memory_order_relaxed) == 0;
     return is_plain && has_block ? take_from_stock(cache, class_index) : nullptr;
+}
+
+bool small_blocks::push_watched(thread_cache& main_cache, void* block) const noexcept {
+    const bool is_plain = main_cache.is_counting && main_cache.trims_seen == trims_.load(std::memory_order_acquire) &&
+                          !records_of_profile.may_contain(block);
+    return is_plain && push(main_cache.stock(heap_segment::page_of(block, segment_bytes()).class_index), block);
 }
 
 /// refill() while the heap counts. Requires  the entry of the class is empty.

@@ -41,6 +41,9 @@ public:
     /// A block of a tag's pages, without a thread cache. Returns   nullptr also when too many tags have pages.
     [[nodiscard]] void* allocate_tagged(std::uint16_t tag, std::size_t class_index) noexcept;
     void deallocate(thread_cache* cache, void* block, std::size_t class_index) noexcept;
+    /// Frees a block of a watched page into the thread's stock, if the block is not one of the profile.
+    /// Returns   false if more is to be done.
+    [[nodiscard]] bool push_watched(thread_cache& main_cache, void* block) const noexcept;
     /// Frees a block of a tag's page: into the thread's cache for that tag, if it has one.
     void deallocate_tagged(thread_cache* cache, void* block, std::size_t class_index) noexcept;
 
