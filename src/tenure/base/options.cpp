@@ -239,7 +239,7 @@ constexpr char upper(char letter) noexcept {
 std::size_t edit_distance(std::string_view from, std::string_view to) noexcept {
     constexpr std::size_t max_letters = 63;
     if (from.size() > max_letters || to.size() > max_letters) return max_letters;
-    std::size_t row[max_letters + 1];
+    std::size_t row[max_letters + 1]{};
     for (std::size_t column = 0; column <= to.size(); ++column) row[column] = column;
     for (std::size_t line = 1; line <= from.size(); ++line) {
         std::size_t diagonal = std::exchange(row[0], line);
