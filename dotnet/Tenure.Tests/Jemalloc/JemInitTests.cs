@@ -84,10 +84,11 @@ public sealed class JemInitTests
     [Fact(Explicit = true)]
     public void a_value_out_of_range_is_refused()
     {
+        long before = Jem.GetMallCtlInt64("arenas.dirty_decay_ms"); // other tests of this process change it
         JemInitResult result = Jem.TryInit("dirty_decay_ms:-7");
         Assert.Equal("dirty_decay_ms", Assert.Single(result.Refused).Key);
         Assert.Contains("out of range", result.ToString(), StringComparison.Ordinal);
-        Assert.Equal(Jem.GetMallCtlInt64("opt.dirty_decay_ms"), Jem.GetMallCtlInt64("arenas.dirty_decay_ms"));
+        Assert.Equal(before, Jem.GetMallCtlInt64("arenas.dirty_decay_ms"));
     }
 
     [Fact(Explicit = true)]
