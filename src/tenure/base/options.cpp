@@ -252,8 +252,7 @@ std::size_t edit_distance(std::string_view from, std::string_view to) noexcept {
     return row[to.size()];
 }
 
-/// Whether the variable belongs to someone else: the hook of `tenure watch`, the .NET package for jemalloc, tests, the
-/// build (CMake reads TENURE_ROOT), or a cluster with a service called "tenure", which describes it to every container.
+/// Whether the variable belongs to someone else: the build (CMake reads TENURE_ROOT), or the folder of heap profiles.
 bool is_of_others(std::string_view name) noexcept {
     constexpr std::string_view names[] = {"",
                                           "ROOT",
@@ -274,7 +273,8 @@ bool is_of_others(std::string_view name) noexcept {
     return std::ranges::find(names, name) != std::end(names);
 }
 
-/// The same for names that begin so. A misspelt option may.
+/// Whether it may: variables of the hook of `tenure watch`, of the .NET package for jemalloc, of tests, the build, or a
+/// cluster with a service called "tenure", which describes it to every container. A misspelt option may begin so, too.
 bool may_be_of_others(std::string_view name) noexcept {
     constexpr std::string_view families[] = {"WATCH_", "JE_",     "TEST",     "BUILD", "VERSION",
                                              "LIB",    "INCLUDE", "SERVICE_", "PORT"};
