@@ -35,11 +35,16 @@ using namespace tenure;
     return false;
 }
 
-/// The size of a small block if the thread has a cache; zero if the heap must be asked.
-[[nodiscard]] std::size_t room_of_small(const void* block) noexcept {
+/// The class number of a block's page if the thread has a cache; no_class if the heap must be asked.
+[[nodiscard]] TENURE_ALWAYS_INLINE std::size_t number_of_small(const void* block) noexcept {
     const bool is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0;
-    if (checks::caller || detail::process_cache() == nullptr || is_special) return 0;
-    const std::size_t number = detail::class_number_at(block, detail::max_segment_bytes);
+    if (checks::caller || detail::process_cache() == nullptr || is_special) return detail::no_class;
+    return detail::class_number_at(block, detail::max_segment_bytes);
+}
+
+/// The size of a small block; zero if the heap must be asked.
+[[nodiscard]] std::size_t room_of_small(const void* block) noexcept {
+    const std::size_t number = number_of_small(block);
     return number < detail::small_class_count ? detail::class_bytes(number) : 0;
 }
 
@@ -60,9 +65,7 @@ using namespace tenure;
 
 /// room_of_small() while a heap profile counts allocations: pages have other numbers then.
 [[nodiscard]] std::size_t room_of_counted(const void* block) noexcept {
-    const bool is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0;
-    if (checks::caller || detail::process_cache() == nullptr || is_special) return 0;
-    const std::size_t number = detail::class_number_at(block, detail::max_segment_bytes);
+    const std::size_t number = number_of_small(block);
     return detail::is_counted_number(number) ? detail::class_bytes(number - detail::counted_classes) : 0;
 }
 
