@@ -38,10 +38,6 @@ protected:
     std::string directory;
 };
 
-void expect_words(const std::string& text, std::initializer_list<const char*> words) {
-    for (const char* word : words) EXPECT_NE(text.find(word), std::string::npos) << word << "\nnot in\n" << text;
-}
-
 TEST_F(command, prints_tables_on_standard_output_and_progress_on_standard_error) {
     const auto found = run_command(quick);
     EXPECT_EQ(found.code, 0) << found.err;

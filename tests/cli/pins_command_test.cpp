@@ -23,10 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void expect_words(const std::string& text, std::initializer_list<std::string> words) {
-    for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << "\nnot in\n" << text;
-}
-
 class pins_command : public testing::Test {
 protected:
     void SetUp() override {

@@ -24,10 +24,6 @@ namespace fs = std::filesystem;
 const std::string exact_profile = "TENURE_PROFILE=1 TENURE_PROFILE_SAMPLE=1 TENURE_PROFILE_PAGES=1 "
                                   "TENURE_PROFILE_SIGNAL=10 TENURE_PROFILE_DIR=. ";
 
-void expect_words(const std::string& text, std::initializer_list<std::string> words) {
-    for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << "\nnot in\n" << text;
-}
-
 class pins_core : public testing::Test {
 protected:
     void SetUp() override {

@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <initializer_list>
 #include <string>
 #include <vector>
 
@@ -21,10 +20,6 @@
 namespace {
 
 namespace fs = std::filesystem;
-
-void expect_words(const std::string& text, std::initializer_list<std::string> words) {
-    for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << "\nnot in\n" << text;
-}
 
 class pins_of_own_malloc : public testing::Test {
 protected:

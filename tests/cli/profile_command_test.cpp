@@ -31,10 +31,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void expect_words(const std::string& text, std::initializer_list<std::string> words) {
-    for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << "\nnot in\n" << text;
-}
-
 /// A folder for the files of each test. The program is this test's own: see hold_and_release().
 class profile_command : public testing::Test {
 protected:

@@ -33,10 +33,6 @@ protected:
     }
 };
 
-void expect_words(const std::string& text, std::initializer_list<std::string> words) {
-    for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << "\nnot in\n" << text;
-}
-
 TEST_F(run, ends_as_the_program_does_and_passes_its_arguments) {
     const auto found = run_command("run -- sh -c 'echo \"$1\"; exit 7' sh '--heap x'");
     EXPECT_EQ(found.code, 7);

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <sstream>
 #include <string>
 
@@ -30,6 +31,10 @@ inline std::string text_of_file(const std::filesystem::path& path) {
     std::stringstream text;
     text << std::ifstream(path).rdbuf();
     return text.str();
+}
+
+inline void expect_words(const std::string& text, std::initializer_list<std::string> words) {
+    for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << "\nnot in\n" << text;
 }
 
 /// Runs words through a shell, in the given directory.
