@@ -137,6 +137,31 @@ TEST_F(profiles, every_block_is_recorded_at_a_mean_of_one) {
     });
 }
 
+// The drop-in and C free by other functions than `heap`.
+TEST_F(profiles, frees_of_the_inline_functions_end_records) {
+    for (const std::uint64_t mean : {every_block, some_blocks}) {
+        ASSERT_EQ(heap_profile::start(mean), status::ok);
+        on_fresh_thread([&] {
+            std::vector<void*> blocks;
+            for (int each = 0; each < 4000; ++each) blocks.push_back(tenure::detail::process_allocate(100, 16));
+            const std::size_t before = heap_profile::sample_count();
+            EXPECT_GT(before, mean == every_block ? 3990u : 20u);
+            for (std::size_t each = 0; each < blocks.size(); each += 2)
+                tenure::detail::process_deallocate(blocks[each]);
+            const heap_profile_file half = saved();
+            for (const auto& each : half.live) {
+                const auto at = std::find(blocks.begin(), blocks.end(), tenure::pointer_at(each.address));
+                EXPECT_TRUE(at == blocks.end() || (at - blocks.begin()) % 2 == 1) << "it is freed";
+            }
+            EXPECT_LT(heap_profile::sample_count(), before);
+            for (std::size_t each = 1; each < blocks.size(); each += 2)
+                tenure::detail::process_deallocate(blocks[each]);
+            EXPECT_LT(heap_profile::sample_count(), 10u);
+        });
+        ASSERT_EQ(heap_profile::stop(), status::ok);
+    }
+}
+
 TEST_F(profiles, pages_and_mappings_are_saved_if_asked_for) {
     ASSERT_EQ(heap_profile::start(every_block), status::ok);
     on_fresh_thread([&] {
