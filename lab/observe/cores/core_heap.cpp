@@ -74,15 +74,9 @@ private:
     };
 
     void add(const format::page_run& run) {
-        if (!found_.pages.empty()) {
-            format::page_run& last = found_.pages.back();
-            const bool is_next = last.address + last.pages * page_bytes == run.address;
-            const bool is_alike = last.use == run.use && last.live_bytes == run.live_bytes &&
-                                  last.blocks == run.blocks && last.block_bytes == run.block_bytes;
-            if (is_next && is_alike && last.pages <= UINT32_MAX - run.pages) {
-                last.pages += run.pages;
-                return;
-            }
+        if (!found_.pages.empty() && format::continues(run, found_.pages.back())) {
+            found_.pages.back().pages += run.pages;
+            return;
         }
         found_.pages.push_back(run);
     }

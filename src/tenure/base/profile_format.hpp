@@ -142,6 +142,14 @@ struct page_run {
 };
 static_assert(sizeof(page_run) == 24);
 
+/// Whether a run begins where another one ends and has its figures, so that both can be one run.
+[[nodiscard]] constexpr bool continues(const page_run& run, const page_run& last) noexcept {
+    const bool is_next = last.address + std::uint64_t{last.pages} * page_bytes == run.address;
+    const bool is_alike = last.use == run.use && last.live_bytes == run.live_bytes && last.blocks == run.blocks &&
+                          last.block_bytes == run.block_bytes;
+    return is_next && is_alike && last.pages <= UINT32_MAX - run.pages;
+}
+
 /// The checksum: FNV-1a of 64 bits (Fowler, Noll and Vo), over eight bytes at a time as little-endian words; the file's
 /// length up to the end section is a multiple of eight.
 class checksum {

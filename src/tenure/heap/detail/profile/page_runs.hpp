@@ -28,15 +28,9 @@ public:
     page_runs& operator=(const page_runs&) = delete;
 
     void add(const profile_format::page_run& run) noexcept {
-        if (count_ != 0) {
-            profile_format::page_run& last = runs_[count_ - 1];
-            const bool is_next = last.address + std::uint64_t{last.pages} * profile_format::page_bytes == run.address;
-            const bool is_alike = last.use == run.use && last.live_bytes == run.live_bytes &&
-                                  last.blocks == run.blocks && last.block_bytes == run.block_bytes;
-            if (is_next && is_alike && last.pages <= UINT32_MAX - run.pages) {
-                last.pages += run.pages;
-                return;
-            }
+        if (count_ != 0 && profile_format::continues(run, runs_[count_ - 1])) {
+            runs_[count_ - 1].pages += run.pages;
+            return;
         }
         if (count_ == std::size(runs_)) flush();
         runs_[count_++] = run;
