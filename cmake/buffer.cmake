@@ -36,6 +36,7 @@ function(tenure_compile_buffer target)
     target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
     target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti)
     set_target_properties(${target} PROPERTIES
+        UNITY_BUILD OFF # Highway compiles one source several times
         POSITION_INDEPENDENT_CODE ON
         CXX_VISIBILITY_PRESET hidden
         VISIBILITY_INLINES_HIDDEN ON

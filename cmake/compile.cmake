@@ -19,8 +19,7 @@ function(tenure_compile target)
     endif()
 endfunction()
 
-# Precompiles headers that most files of a target read anyway: saves a third of the build time. Off by default in
-# release trees and in the ThreadSanitizer tree, so that a missing include is found there.
+# Precompiles headers that most files of a target read anyway: saves a third of the build time.
 function(tenure_precompile target)
     if(TENURE_PRECOMPILED_HEADERS)
         target_precompile_headers(${target} PRIVATE ${ARGN})

@@ -107,6 +107,7 @@ foreach(entry IN LISTS tenure_modules)
         set_target_properties(lab_module_${module} PROPERTIES PREFIX "" OUTPUT_NAME tenure_lab_${module}
             LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
         install(TARGETS lab_module_${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+        list(APPEND tenure_module_targets lab_module_${module})
     else()
         message(STATUS "Module ${module}: not found; what needs it will report it as missing")
     endif()
@@ -148,4 +149,10 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/lab/cli/main.cpp)
     # No target is called tenure (only library files are), so the command can have the name.
     set_target_properties(tenure_command PROPERTIES OUTPUT_NAME tenure RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
     install(TARGETS tenure_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()
+
+# A tree without the tests of the command and of the experiments builds both only on request.
+if("cli" IN_LIST TENURE_TESTS_WITHOUT AND "experiments" IN_LIST TENURE_TESTS_WITHOUT)
+    set_target_properties(tenure_command lab_cli lab_experiments lab_workloads ${tenure_module_targets}
+        PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()

@@ -132,11 +132,15 @@ template<class Has>
     static_cast<void>(::readlink("/proc/self/exe", own, sizeof own - 1) > 0);
     const int memory = ::open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
     std::FILE* const maps = std::fopen("/proc/self/maps", "re");
+    std::uint64_t last_end = 0;
     char line[8192];
     while (std::fgets(line, sizeof line, maps) != nullptr) {
         unsigned long begin = 0, end = 0, offset = 0;
         char rights[5]{}, path[4096]{};
         if (std::sscanf(line, "%lx-%lx %4s %lx %*s %*s %4095[^\n]", &begin, &end, rights, &offset, path) < 4) continue;
+        // A mapping that grew while this read is listed once more, with its new part.
+        if (begin < last_end) continue;
+        last_end = end;
         const bool is_own = std::strcmp(path, own) == 0;
         if (path[0] == '/') made.add_mapped_file(begin, end, offset, path);
         const bool is_kept = (path[0] == 0 && has(begin, end)) || (is_own && (rights[1] == 'w' || rights[2] != 'x'));

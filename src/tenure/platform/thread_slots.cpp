@@ -84,7 +84,7 @@ constexpr fork_steps steps_of_tables{
 constexpr fork_steps steps_of_owners = steps_of_lock<[](void*) noexcept -> mutex& { return registry.owners_lock; }>;
 constinit fork_handler of_owners{fork_order::thread_slots, nullptr, steps_of_owners};
 constinit fork_handler of_tables{fork_order::leaf, nullptr, steps_of_tables};
-__attribute__((constructor(101))) void register_fork_handlers() noexcept {
+__attribute__((constructor(101))) void register_handler_of_slots() noexcept {
     of_owners.enlist();
     of_tables.enlist();
 }

@@ -23,7 +23,7 @@ namespace detail {
 namespace {
 
 /// The class whose chunks hold `bytes`; class_count if there is none.
-std::size_t class_of(std::size_t bytes) noexcept {
+std::size_t chunk_class_of(std::size_t bytes) noexcept {
     if (bytes <= chunk_cache::min_bytes) return 0;
     const auto doublings = static_cast<std::size_t>(std::bit_width((bytes - 1) / chunk_cache::min_bytes));
     return doublings < chunk_cache::class_count ? doublings : chunk_cache::class_count;
@@ -37,7 +37,7 @@ block_source& chunk_cache::source() const noexcept {
 }
 
 lifetime_chunk* chunk_cache::acquire(std::size_t bytes, at_limit limit) noexcept {
-    const std::size_t index = class_of(bytes);
+    const std::size_t index = chunk_class_of(bytes);
     if (index == class_count) return acquire_from_source(bytes, limit);
     {
         const platform::lock_guard lock(mutex_);
@@ -106,7 +106,7 @@ void chunk_cache::set_source(block_source& source) noexcept {
 }
 
 void chunk_cache::release(lifetime_chunk* chunk) noexcept {
-    if (class_of(chunk->bytes) == class_count) return release_to_source(chunk);
+    if (chunk_class_of(chunk->bytes) == class_count) return release_to_source(chunk);
     if constexpr (checks::caller) platform::poison_freed(pointer_at(chunk->begin()), chunk->limit() - chunk->begin());
     chunk->frame = frame_clock::now();
     const bool is_kept = keep(chunk);
@@ -117,7 +117,7 @@ void chunk_cache::release(lifetime_chunk* chunk) noexcept {
 bool chunk_cache::keep(lifetime_chunk* chunk) noexcept {
     const platform::lock_guard lock(mutex_);
     if (chunk->source != &source()) return false;
-    lifetime_chunk*& first = kept_[class_of(chunk->bytes)];
+    lifetime_chunk*& first = kept_[chunk_class_of(chunk->bytes)];
     chunk->next = first;
     first = chunk;
     retained_bytes_ += chunk->bytes;

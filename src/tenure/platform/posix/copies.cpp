@@ -93,7 +93,7 @@ void look_at_notes(const dl_phdr_info& info, const ElfW(Phdr) & part, found_copi
     }
 }
 
-int look_at(dl_phdr_info* info, std::size_t, void* context) noexcept {
+int note_copies_in(dl_phdr_info* info, std::size_t, void* context) noexcept {
     for (std::size_t index = 0; index < info->dlpi_phnum; ++index) {
         if (info->dlpi_phdr[index].p_type == PT_NOTE)
             look_at_notes(*info, info->dlpi_phdr[index], *static_cast<found_copies*>(context));
@@ -124,7 +124,7 @@ __attribute__((noinline)) void write_copies(const found_copies& found) noexcept 
 void report_other_copies() noexcept {
     if (__atomic_load_n(&tenure_copy_is_known, __ATOMIC_RELAXED) != 0) return;
     found_copies found;
-    ::dl_iterate_phdr(&look_at, &found);
+    ::dl_iterate_phdr(&note_copies_in, &found);
     if (!found.has_own || !found.has_other) return;
     __atomic_store_n(&tenure_copy_is_known, 1, __ATOMIC_RELAXED);
     __atomic_store_n(found.other.is_known, 1, __ATOMIC_RELAXED);
@@ -133,7 +133,7 @@ void report_other_copies() noexcept {
 
 std::string_view other_copy(char* buffer, std::size_t capacity) noexcept {
     found_copies found;
-    ::dl_iterate_phdr(&look_at, &found);
+    ::dl_iterate_phdr(&note_copies_in, &found);
     if (!found.has_own || !found.has_other) return {};
     return path_of(found.other, buffer, capacity);
 }

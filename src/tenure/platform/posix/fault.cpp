@@ -58,7 +58,7 @@ void handle_by_default(int signal, bool is_access) noexcept {
     if (!is_access) ::raise(signal);
 }
 
-void handle(int signal, siginfo_t* info, void* context) noexcept {
+void handle_fault(int signal, siginfo_t* info, void* context) noexcept {
     const int saved = errno;
     const bool is_access = info->si_code > 0; // not a signal sent by kill() or raise()
     if (is_access) {
@@ -83,14 +83,14 @@ void handle(int signal, siginfo_t* info, void* context) noexcept {
     for (int tries = 0; tries < 3; ++tries) {
         if (::sigaction(signal, nullptr, &before) != 0) return false;
         if (is_ignored(before)) return false;
-        if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction == &handle) return true;
+        if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction == &handle_fault) return true;
         signal_action wanted = before;
         if (!has_function(before)) {
             wanted.sa_flags = SA_ONSTACK;
             ::sigemptyset(&wanted.sa_mask);
         }
         wanted.sa_flags = (wanted.sa_flags & ~once) | SA_SIGINFO;
-        wanted.sa_sigaction = &handle;
+        wanted.sa_sigaction = &handle_fault;
         signal_action replaced{};
         if (::sigaction(signal, &wanted, &replaced) != 0) return false;
         const bool is_same = replaced.sa_flags == before.sa_flags && replaced.sa_sigaction == before.sa_sigaction;

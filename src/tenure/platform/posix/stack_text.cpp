@@ -25,14 +25,14 @@ namespace tenure::inline TENURE_ABI::host {
 
 namespace {
 
-/// The loaded file that contains an address. look_at() finds it.
+/// The loaded file that contains an address. find_loaded_file() finds it.
 struct loaded_file {
     std::uintptr_t address;  ///< looked for
     std::uintptr_t bias = 0; ///< from an address in the file to the one in memory
     char path[1024] = {};
 };
 
-int look_at(dl_phdr_info* info, std::size_t, void* context) noexcept {
+int find_loaded_file(dl_phdr_info* info, std::size_t, void* context) noexcept {
     auto& wanted = *static_cast<loaded_file*>(context);
     for (std::size_t index = 0; index < info->dlpi_phnum; ++index) {
         const ElfW(Phdr)& part = info->dlpi_phdr[index];
@@ -74,7 +74,7 @@ public:
     void look(const void* frame) noexcept {
         const std::uintptr_t call = call_before(frame);
         loaded_file file{call};
-        if (::dl_iterate_phdr(&look_at, &file) == 0) file.path[0] = '\0';
+        if (::dl_iterate_phdr(&find_loaded_file, &file) == 0) file.path[0] = '\0';
         if (std::strcmp(file.path, file_.path) != 0) symbols_.open(file.path);
         file_ = file;
         symbol_ = symbols_.find(call - file_.bias);
@@ -90,7 +90,7 @@ public:
     /// Whether the file has no names of functions, and this library is linked into it.
     [[nodiscard]] bool is_nameless_home() const noexcept {
         loaded_file home{address_of(reinterpret_cast<const void*>(&write_stack))};
-        return !symbols_.has_all() && ::dl_iterate_phdr(&look_at, &home) != 0 &&
+        return !symbols_.has_all() && ::dl_iterate_phdr(&find_loaded_file, &home) != 0 &&
                std::strcmp(home.path, file_.path) == 0;
     }
 
@@ -194,7 +194,7 @@ void write_commands(void* const* frames, std::size_t count, frame_reader& reader
         line.text("    lines: addr2line -Cfpie ").text(reader.path());
         for (std::size_t index = first; index < count; ++index) {
             loaded_file file{call_before(frames[index])};
-            if (::dl_iterate_phdr(&look_at, &file) == 0 || reader.path() != file.path) continue;
+            if (::dl_iterate_phdr(&find_loaded_file, &file) == 0 || reader.path() != file.path) continue;
             line.text(" ").address(pointer_at(file.address - file.bias));
             is_written[index] = true;
         }

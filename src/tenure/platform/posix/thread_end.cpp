@@ -31,7 +31,7 @@ TENURE_THREAD_LOCAL bool is_ending = false;
 
 constexpr fork_steps steps_of_end = steps_of_lock<[](void*) noexcept -> mutex& { return slots_of_process.mutex; }>;
 constinit fork_handler of_end{fork_order::leaf, nullptr, steps_of_end};
-__attribute__((constructor(101))) void register_fork_handlers() noexcept { of_end.enlist(); }
+__attribute__((constructor(101))) void register_handler_of_ends() noexcept { of_end.enlist(); }
 
 void call_at_end(void* slot) noexcept {
     is_ending = true;

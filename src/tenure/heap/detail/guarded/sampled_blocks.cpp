@@ -18,10 +18,10 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-constinit std::atomic<const sampled_blocks*> of_process{nullptr};
+constinit std::atomic<const sampled_blocks*> sampled_of_process{nullptr};
 
 bool report_fault_of_process(const platform::fault& what) noexcept {
-    return of_process.load(std::memory_order_acquire)->report_fault(what);
+    return sampled_of_process.load(std::memory_order_acquire)->report_fault(what);
 }
 
 }
@@ -47,7 +47,7 @@ bool sampled_blocks::draw(thread_cache& cache) noexcept {
 bool sampled_blocks::may_begin() const noexcept {
     constexpr std::size_t small_process_bytes = std::size_t{256} * 1024;
     constexpr std::size_t short_of_addresses = std::size_t{1} << 30;
-    if (of_process.load(std::memory_order_acquire) == this) return true;
+    if (sampled_of_process.load(std::memory_order_acquire) == this) return true;
     if (is_refused_ || platform::page_bytes() != page || memory_.segment_bytes() != max_segment_bytes) return false;
     if (platform::address_limit_bytes() < short_of_addresses) return false;
     const bool is_for_tests = option_value(option::heap_guard_bytes) < sample_schedule::least_mean_bytes;
@@ -73,7 +73,7 @@ bool sampled_blocks::reserve() noexcept {
     }
     begin_ = address_of(area);
     table_ = static_cast<table*>(records); // pages are zeroed
-    of_process.store(this, std::memory_order_release);
+    sampled_of_process.store(this, std::memory_order_release);
     (void)platform::on_fault(&report_fault_of_process); // without it, a fault ends the process without a report
     return true;
 }

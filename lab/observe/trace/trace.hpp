@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The allocations of a program, one by one: what `tenure record` has recorded, in memory. Replay and advice read this
+/// and know nothing of the file.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tenure::lab {
+
+enum class trace_call : std::uint8_t {
+    allocate,
+    deallocate,
+    resize, ///< realloc of a block in use; it stays the same block, also where it moved
+    frame,  ///< the program's frame ended: tn_next_frame()
+    mark,   ///< a phase of the program began: `block` is the index in trace::marks
+};
+
+/// Which functions of the program made the call, so that replay makes the same.
+enum class trace_family : std::uint8_t {
+    malloc,
+    zeroed,  ///< calloc
+    aligned, ///< posix_memalign, aligned_alloc, memalign
+    operator_new,
+    aligned_new,
+};
+
+struct trace_event {
+    std::uint64_t block = 0;   ///< blocks are numbered from 0 in the order of their allocation in trace::events
+    std::uint64_t bytes = 0;   ///< asked for; of deallocate: what the block had
+    std::uint64_t time_ns = 0; ///< since the recording began; as exact as the file tells, never falling within a thread
+    std::uint32_t thread = 0;  ///< threads are numbered from 0 in the order of their first event
+    std::uint32_t stack = 0;   ///< an index in trace::stacks; 0: not recorded
+    trace_call call = trace_call::allocate;
+    trace_family family = trace_family::malloc;
+    std::uint8_t alignment_log2 = 4; ///< asked for, where the family says it; otherwise 4
+};
+
+/// A call stack: return addresses, innermost first.
+struct trace_stack {
+    std::vector<std::uint64_t> frames;
+};
+
+struct trace_mapping {
+    std::uint64_t begin = 0, end = 0;
+    std::uint64_t file_offset = 0; ///< of `begin`
+    std::string path;
+    std::string build_id; ///< in hex digits; empty: not known
+};
+
+/// The events are in an order that may have been: each block is allocated before it is resized and freed, each thread's
+/// events are in its own order, and otherwise time decides. A block that the recording does not see allocated has no
+/// event; one without deallocate was in use at the end.
+struct trace {
+    std::vector<trace_event> events;
+    std::vector<trace_stack> stacks{1};  ///< the first is "not recorded"
+    std::vector<trace_mapping> mappings; ///< by address
+    std::vector<std::string> marks;      ///< names of phases
+    std::vector<std::string> arguments;  ///< the command line of the program
+    std::uint64_t blocks = 0;            ///< how many `events` allocates
+    std::uint32_t threads = 0;
+    std::uint32_t process = 0;
+    std::uint64_t unknown_frees = 0; ///< of blocks that were allocated before the recording; not among the events
+    std::string damage; ///< empty: the file is whole; otherwise what of it could not be read, in a sentence
+    std::string error;  ///< empty when all else is valid; otherwise a sentence, without the file's name
+
+    [[nodiscard]] bool ok() const { return error.empty(); }
+};
+
+}
