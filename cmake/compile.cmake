@@ -26,6 +26,22 @@ function(tenure_precompile target)
     endif()
 endfunction()
 
+# Compiles the sources of each folder of a target of lab or tests as one unit: takes half of the time. Not for files that
+# are compiled with options of their own. The name of a file's own function must then be unique in the folder.
+function(tenure_unite target)
+    if(NOT TENURE_LAB_AND_TEST_UNITY_BUILD)
+        return()
+    endif()
+    get_target_property(sources ${target} SOURCES)
+    foreach(source IN LISTS sources)
+        cmake_path(GET source PARENT_PATH folder)
+        cmake_path(GET folder FILENAME name)
+        set_source_files_properties(${source} PROPERTIES UNITY_GROUP "${name}")
+    endforeach()
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+    target_compile_options(${target} PRIVATE -Wno-shadow) # of another source's names
+endfunction()
+
 # For lab and tests. With a sanitizer, -O1 takes two to three times as long to compile as -O0. The library keeps -O1,
 # because otherwise the tests would take longer than the compilation saves.
 function(tenure_compile_lab_or_test target)

@@ -97,7 +97,8 @@ TEST_F(block_pools, the_largest_block_is_served) {
 
 TEST_F(block_pools, the_largest_alignment_is_kept) {
     block_pool pool(1, block_pool::max_block_bytes, source_);
-    for (void* each : take(pool, 3)) EXPECT_TRUE(tenure::is_aligned(each, block_pool::max_block_bytes));
+    const std::size_t count = tenure::checks::caller ? 1 : 3; // checks fill each with a pattern
+    for (void* each : take(pool, count)) EXPECT_TRUE(tenure::is_aligned(each, block_pool::max_block_bytes));
 }
 
 TEST_F(block_pools, in_the_shape_of_the_concept_it_serves_what_fits_a_block) {
