@@ -44,7 +44,7 @@ template<class Reallocate>
     const std::size_t bytes_before = forget_block(block);
     void* const answer = reallocate();
     if (answer == nullptr && bytes != 0) { // refused: it stays
-        if (bytes_before != 0) note_block(block, bytes_before);
+        restore_block(block, bytes_before);
         return nullptr;
     }
     answer == block ? note_resized(block, bytes_before) : note_freed(block, bytes_before);

@@ -154,6 +154,10 @@ void note_block(const void* block, std::size_t asked_bytes) noexcept {
     mine.is_busy = false;
 }
 
+void restore_block(const void* block, std::size_t bytes) noexcept {
+    if (bytes != 0) static_cast<void>(known_blocks.add(block, bytes));
+}
+
 std::size_t forget_block(const void* block) noexcept {
     if (block == nullptr || !known_blocks.contains(block)) return 0;
     const std::size_t bytes = usable_bytes(block);

@@ -3,7 +3,12 @@
 
 #include <tenure/heap/detail/profile/profile_files.hpp>
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
 
 #include <tenure/base/host.hpp>
 #include <tenure/base/options.hpp>
@@ -15,10 +20,31 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace format = profile_format;
 
+namespace {
+
+/// Copied when a profile begins that saves by itself: the background thread, which saves too, must not read the
+/// environment while the program changes it.
+constinit char directory[4096]{};
+constinit std::atomic<bool> is_directory_noted{false};
+
+void note_directory() noexcept {
+    const char* const wanted = host::environment("TENURE_PROFILE_DIR");
+    const std::string_view text = wanted == nullptr ? std::string_view{} : std::string_view{wanted};
+    const std::size_t bytes = std::min(text.size(), sizeof directory - 1); // the system takes no longer path
+    if (bytes != 0) std::memcpy(directory, text.data(), bytes);
+    is_directory_noted.store(true, std::memory_order_release);
+}
+
+[[nodiscard]] const char* wanted_directory() noexcept {
+    return is_directory_noted.load(std::memory_order_acquire) ? directory : host::environment("TENURE_PROFILE_DIR");
+}
+
+}
+
 void name_profile_file(report_text& path, format::occasion why) noexcept {
     static constinit std::atomic<std::uint32_t> file_number{0};
-    const char* const directory = host::environment("TENURE_PROFILE_DIR");
-    if (directory != nullptr && *directory != '\0') path.text(directory).text("/");
+    const char* const folder = wanted_directory();
+    if (folder != nullptr && *folder != '\0') path.text(folder).text("/");
     path.text(platform::program_name()).text(".").number(platform::process_id()).text(".");
     if (why == format::occasion::exit || why == format::occasion::peak) {
         path.text(why == format::occasion::exit ? "exit" : "peak");
@@ -40,6 +66,7 @@ void report_profile_not_written(const report_text& path) noexcept {
 void save_schedule::begin(profile_records& records, std::uint64_t mean_bytes) noexcept {
     /// Below that, a profile at the peak would say little.
     constexpr double least_peak_samples = 16;
+    note_directory();
     const std::uint64_t every_ms = option_value(option::profile_every_ms);
     if (every_ms != 0) due_ms_.store(platform::unix_ms() + every_ms, std::memory_order_relaxed);
     if (option_value(option::profile_at_peak) != 0)

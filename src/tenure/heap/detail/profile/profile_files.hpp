@@ -16,8 +16,9 @@ namespace tenure::inline TENURE_ABI::detail {
 
 class profile_records;
 
-/// Appends `DIRECTORY/PROGRAM.PROCESS.NUMBER.heapprofile`, with the directory of TENURE_PROFILE_DIR; at the end and at
-/// a peak, `exit` or `peak` is the number. Each other call counts the number up.
+/// Appends `DIRECTORY/PROGRAM.PROCESS.NUMBER.heapprofile`, with the directory of TENURE_PROFILE_DIR, which is
+/// read once where a profile saves by itself; at the end and at a peak, `exit` or `peak` is the number. Each other call
+/// counts the number up.
 void name_profile_file(report_text& path, profile_format::occasion why) noexcept;
 
 /// Reports that a file could not be written, and what helps.
@@ -32,7 +33,7 @@ public:
     save_schedule(const save_schedule&) = delete;
     save_schedule& operator=(const save_schedule&) = delete;
 
-    /// Reads the options. `records` then tells when what is live has risen.
+    /// Reads the options, and TENURE_PROFILE_DIR. `records` then tells when what is live has risen.
     void begin(profile_records& records, std::uint64_t mean_bytes) noexcept;
 
     /// Saves if a file is due. `may_save` tells whether the calling thread may. Called for each recorded allocation.
