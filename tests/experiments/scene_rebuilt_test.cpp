@@ -13,12 +13,13 @@
 #include "bench/experiments/scene/rebuilt/element_blocks.hpp"
 #include "bench/experiments/scene/rebuilt/mapped_blocks.hpp"
 #include "bench/harness/random_source.hpp"
+#include "support/units.hpp"
 
 namespace {
 
-using namespace tenure::lab;
+using support::mebibyte;
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
+using namespace tenure::lab;
 
 std::ptrdiff_t distance(void* from, void* to) { return static_cast<char*>(to) - static_cast<char*>(from); }
 

@@ -19,14 +19,15 @@
 
 #include "lifetime/fixture.hpp"
 #include "support/ledger.hpp"
+#include "support/units.hpp"
 
 namespace {
 
+using support::mebibyte;
 using support::with_budget;
 using tenure::temp;
 using tenure::temp_scope;
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
 constexpr std::size_t guards = temp::guard_bytes;
 constexpr std::size_t scope_mark = tenure::checks::caller ? 16 : 0; // where a scope begins
 

@@ -12,12 +12,13 @@
 #include "report/chart/svg.hpp"
 #include "report/fixture.hpp"
 #include "report/page_check.hpp"
+#include "support/holds.hpp"
 
 namespace tenure::lab {
 
 namespace {
 
-bool holds(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
+using support::holds;
 
 distance_view view_of(const contestant_result& who, const std::vector<std::int64_t>& values) {
     return {&who, {"cold"}, &values};
