@@ -54,8 +54,8 @@ protected:
         std::vector<pointer> pointers;
     };
 };
-using pools = testing::Types<tenure::pool<monster>, tenure::shared_pool<monster>>;
-TYPED_TEST_SUITE(moving_pools, pools);
+using pools_of_monsters = testing::Types<tenure::pool<monster>, tenure::shared_pool<monster>>;
+TYPED_TEST_SUITE(moving_pools, pools_of_monsters);
 
 TYPED_TEST(moving_pools, pointers_free_into_the_pool_that_took_their_objects_over) {
     TypeParam first;
