@@ -27,16 +27,30 @@ function(tenure_precompile target)
 endfunction()
 
 # Compiles the sources of each folder of a target of lab or tests as one unit: takes half of the time. Not for files that
-# are compiled with options of their own. The name of a file's own function must then be unique in the folder.
+# are compiled with options of their own. The name of a file's own function must then be unique in the folder. EXCEPT:
+# regular expressions of files that stay apart. A folder with one file makes no unit.
 function(tenure_unite target)
     if(NOT TENURE_LAB_AND_TEST_UNITY_BUILD)
         return()
     endif()
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "EXCEPT")
     get_target_property(sources ${target} SOURCES)
+    foreach(pattern IN LISTS arg_EXCEPT)
+        list(FILTER sources EXCLUDE REGEX "${pattern}")
+    endforeach()
+    set(folders)
     foreach(source IN LISTS sources)
         cmake_path(GET source PARENT_PATH folder)
-        cmake_path(GET folder FILENAME name)
-        set_source_files_properties(${source} PROPERTIES UNITY_GROUP "${name}")
+        list(APPEND folders ${folder})
+        list(APPEND sources_of_${folder} ${source})
+    endforeach()
+    list(REMOVE_DUPLICATES folders)
+    foreach(folder IN LISTS folders)
+        list(LENGTH sources_of_${folder} count)
+        if(count GREATER 1)
+            cmake_path(GET folder FILENAME name)
+            set_source_files_properties(${sources_of_${folder}} PROPERTIES UNITY_GROUP "${name}")
+        endif()
     endforeach()
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     target_compile_options(${target} PRIVATE -Wno-shadow) # of another source's names

@@ -11,9 +11,9 @@ include(cmake/peers.cmake)
 
 # Adds lab_<room> from the sources in lab/<room> and its folders, without those in WITHOUT: files and folders, relative
 # to lab/<room>. A room without sources becomes an interface library. With NAME and ONLY adds lab_<NAME> from some of the
-# room's files and folders.
+# room's files and folders. APART: see EXCEPT of tenure_unite.
 function(tenure_add_lab_room path)
-    cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME" "ONLY;WITHOUT;LINK")
+    cmake_parse_arguments(PARSE_ARGV 1 arg "" "NAME" "ONLY;WITHOUT;APART;LINK")
     cmake_path(GET path FILENAME room)
     set(dir ${PROJECT_SOURCE_DIR}/lab/${path})
     set(patterns ${dir}/*.cpp)
@@ -32,7 +32,7 @@ function(tenure_add_lab_room path)
     if(sources)
         add_library(lab_${room} STATIC ${sources})
         tenure_compile_lab_or_test(lab_${room})
-        tenure_unite(lab_${room})
+        tenure_unite(lab_${room} EXCEPT ${arg_APART})
         set(scope PUBLIC)
     else()
         add_library(lab_${room} INTERFACE)
@@ -42,7 +42,8 @@ function(tenure_add_lab_room path)
     target_link_libraries(lab_${room} ${scope} tenure_tree ${arg_LINK})
 endfunction()
 
-tenure_add_lab_room(report LINK nlohmann_json::nlohmann_json fmt::fmt)
+# Each chart has measures of its own, under the same names.
+tenure_add_lab_room(report APART "/chart/[a-z]+_chart\\.cpp$" LINK nlohmann_json::nlohmann_json fmt::fmt)
 # Of the report it needs a header alone: what links the harness does not wait for the report.
 tenure_add_lab_room(bench/harness LINK fmt::fmt ${CMAKE_DL_LIBS})
 # Vector maths is a separate library, available if Highway is installed.
@@ -63,10 +64,13 @@ list(REMOVE_ITEM module_sources modules/modules.cpp)
 # The tests of the workloads that start threads run under ThreadSanitizer. What they need is a library of its own: that
 # tree builds no other experiment.
 set(tenure_workloads heap large latency library_peers lifetimes modules parallel/parallel_counted.cpp pools shared watch)
+# The files with an experiment's contestants name their lists alike: `all`, or `in_` and the experiment.
+set(tenure_contestants "/library_peers/" "/(heap|lifetimes|pools|scene)/[a-z]+_(malloc|reference|tenure|openscenegraph)\\.cpp$"
+    "/parallel_threads\\.cpp$")
 tenure_add_lab_room(bench/experiments NAME workloads ONLY ${tenure_workloads}
-    WITHOUT ${module_sources} ${tenure_library_peers_missing} LINK lab_harness ${tenure_peer_libraries})
+    WITHOUT ${module_sources} ${tenure_library_peers_missing} APART ${tenure_contestants} LINK lab_harness ${tenure_peer_libraries})
 tenure_add_lab_room(bench/experiments
-    WITHOUT ${tenure_workloads} ${tenure_vectors_missing} ${tenure_vectors_elsewhere}
+    WITHOUT ${tenure_workloads} ${tenure_vectors_missing} ${tenure_vectors_elsewhere} APART ${tenure_contestants}
     LINK lab_workloads lab_harness lab_report ${tenure_vectors_library})
 # The loops for comparison: compiled as for every machine, with the flags of vector maths, with these flags for machines
 # with 32-byte vectors, and without Tenure's flags.

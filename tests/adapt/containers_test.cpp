@@ -21,10 +21,12 @@
 #include <tenure/pool/shared_block_pool.hpp>
 
 #include "adapt/recording_allocator.hpp"
+#include "adapt/values.hpp"
 #include "support/process.hpp"
 
 namespace {
 
+using adapt::long_text;
 using adapt::recording_allocator;
 using tenure::stl_allocator;
 
@@ -40,8 +42,6 @@ using map_in = std::map<int, string_in<Allocator>, std::less<>,
 template<class Allocator>
 using hash_map_in = std::unordered_map<int, long, std::hash<int>, std::equal_to<>,
                                        stl_allocator<std::pair<const int, long>, Allocator>>;
-
-const char* const long_text = "a text that is too long to lie within the string itself";
 
 /// Every container at work at the same time over one allocator, of which each takes a copy of `from`.
 template<class Allocator>

@@ -32,11 +32,11 @@ namespace {
 using tenure::make_unique_in;
 using tenure::unique;
 
-struct counted {
-    explicit counted(int start) noexcept : value(start) { ++alive; }
-    counted(const counted&) = delete;
-    counted& operator=(const counted&) = delete;
-    ~counted() {
+struct monster {
+    explicit monster(int start) noexcept : value(start) { ++alive; }
+    monster(const monster&) = delete;
+    monster& operator=(const monster&) = delete;
+    ~monster() {
         --alive;
         value = -1;
     }
@@ -47,15 +47,15 @@ struct counted {
 template<class Pool>
 class moving_pools : public testing::Test {
 protected:
-    ~moving_pools() override { EXPECT_EQ(counted::alive, 0); }
+    ~moving_pools() override { EXPECT_EQ(monster::alive, 0); }
     using pointer = tenure::pool_unique<Pool>;
     struct place {
         Pool monsters;
         std::vector<pointer> pointers;
     };
 };
-using pools = testing::Types<tenure::pool<counted>, tenure::shared_pool<counted>>;
-TYPED_TEST_SUITE(moving_pools, pools);
+using pools_of_monsters = testing::Types<tenure::pool<monster>, tenure::shared_pool<monster>>;
+TYPED_TEST_SUITE(moving_pools, pools_of_monsters);
 
 TYPED_TEST(moving_pools, pointers_free_into_the_pool_that_took_their_objects_over) {
     TypeParam first;
@@ -64,7 +64,7 @@ TYPED_TEST(moving_pools, pointers_free_into_the_pool_that_took_their_objects_ove
     TypeParam second = std::move(first);
     one.reset();
     EXPECT_EQ(second.size(), 1u);
-    EXPECT_EQ(counted::alive, 1);
+    EXPECT_EQ(monster::alive, 1);
     TypeParam third;
     third = std::move(second);
     auto three = make_unique_in(third, 3);
@@ -82,7 +82,7 @@ TYPED_TEST(moving_pools, levels_with_pools_and_pointers_live_in_a_vector_that_gr
         auto& in = levels.back();
         for (int count = 0; count < 10; ++count) in.pointers.push_back(make_unique_in(in.monsters, number));
     }
-    EXPECT_EQ(counted::alive, 200);
+    EXPECT_EQ(monster::alive, 200);
     for (int number = 0; number < 20; ++number) {
         auto& in = levels[static_cast<std::size_t>(number)];
         EXPECT_EQ(in.pointers.back()->value, number);
@@ -91,7 +91,7 @@ TYPED_TEST(moving_pools, levels_with_pools_and_pointers_live_in_a_vector_that_gr
         EXPECT_TRUE(in.monsters.valid());
     }
     levels.clear();
-    EXPECT_EQ(counted::alive, 0);
+    EXPECT_EQ(monster::alive, 0);
 }
 
 TYPED_TEST(moving_pools, the_old_address_may_hold_another_pool) {
@@ -114,9 +114,9 @@ TYPED_TEST(moving_pools, a_pointer_that_outlives_its_pool_destroys_nothing_twice
         std::optional<TypeParam> monsters(std::in_place);
         auto one = make_unique_in(*monsters, 1);
         monsters.reset();
-        EXPECT_EQ(counted::alive, 0) << "the pool destroyed it";
+        EXPECT_EQ(monster::alive, 0) << "the pool destroyed it";
     }
-    EXPECT_EQ(counted::alive, 0);
+    EXPECT_EQ(monster::alive, 0);
     if constexpr (tenure::checks::caller) {
         EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);
         EXPECT_NE(heard.last().find("pool of a tenure::unique ended before the pointer did"), std::string::npos)
@@ -138,7 +138,7 @@ std::size_t live_in(tenure::heap& of) { return of.stats().live_count; }
 std::size_t live_in(tenure::affinity_group& of) { return of.size(); }
 std::size_t live_in(tenure::block_pool& of) { return of.size(); }
 std::size_t live_in(tenure::shared_block_pool& of) { return of.size(); }
-std::size_t live_in(tenure::arena& of) { return of.stats().live_bytes / sizeof(counted); }
+std::size_t live_in(tenure::arena& of) { return of.stats().live_bytes / sizeof(monster); }
 
 template<class Allocator>
 Allocator fresh() {
@@ -153,7 +153,7 @@ Allocator fresh() {
 template<class Allocator>
 class moving_allocators : public testing::Test {
 protected:
-    ~moving_allocators() override { EXPECT_EQ(counted::alive, 0); }
+    ~moving_allocators() override { EXPECT_EQ(monster::alive, 0); }
 };
 using allocators =
     testing::Types<tenure::heap, tenure::affinity_group, tenure::block_pool, tenure::shared_block_pool, tenure::arena>;
@@ -161,7 +161,7 @@ TYPED_TEST_SUITE(moving_allocators, allocators);
 
 TYPED_TEST(moving_allocators, pointers_and_arrays_free_into_the_one_that_took_the_memory_over) {
     auto first = fresh<TypeParam>();
-    auto one = make_unique_in<counted>(first, 1);
+    auto one = make_unique_in<monster>(first, 1);
     auto many = make_unique_in<int[]>(first, 4);
     ASSERT_NE(one, nullptr);
     ASSERT_NE(many, nullptr);
@@ -179,28 +179,28 @@ TYPED_TEST(moving_allocators, pointers_and_arrays_free_into_the_one_that_took_th
 TYPED_TEST(moving_allocators, a_pointer_that_outlives_its_allocator_does_nothing) {
     const support::heard_reports heard;
     {
-        unique<counted, TypeParam> one = [] {
+        unique<monster, TypeParam> one = [] {
             auto gone = fresh<TypeParam>();
-            return make_unique_in<counted>(gone, 1);
+            return make_unique_in<monster>(gone, 1);
         }();
     }
-    EXPECT_EQ(counted::alive, 1) << "its memory had gone";
-    counted::alive = 0;
+    EXPECT_EQ(monster::alive, 1) << "its memory had gone";
+    monster::alive = 0;
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), tenure::checks::caller ? 1u : 0u);
 }
 
 TEST(moved_heap, an_allocation_in_it_makes_an_empty_pointer) {
     tenure::heap first;
     const tenure::heap second = std::move(first);
-    EXPECT_EQ(make_unique_in<counted>(first, 1), nullptr); // NOLINT(bugprone-use-after-move): what is asked
-    EXPECT_EQ(counted::alive, 0);
+    EXPECT_EQ(make_unique_in<monster>(first, 1), nullptr); // NOLINT(bugprone-use-after-move): what is asked
+    EXPECT_EQ(monster::alive, 0);
 }
 
 TEST(moved_heap, the_process_heap_serves_unique_pointers_as_any_heap) {
-    auto one = make_unique_in<counted>(tenure::heap::process(), 1);
+    auto one = make_unique_in<monster>(tenure::heap::process(), 1);
     EXPECT_EQ(one->value, 1);
     one.reset();
-    EXPECT_EQ(counted::alive, 0);
+    EXPECT_EQ(monster::alive, 0);
 }
 
 TEST(homes, many_owners_come_and_go) {

@@ -23,10 +23,12 @@
 #include <tenure/pool/block_pool.hpp>
 
 #include "adapt/recording_allocator.hpp"
+#include "adapt/values.hpp"
 #include "support/process.hpp"
 
 namespace {
 
+using adapt::long_text;
 using adapt::recording_allocator;
 using tenure::resource_adaptor;
 
@@ -36,8 +38,6 @@ static_assert(!std::is_default_constructible_v<resource_adaptor<tenure::arena>>)
 static_assert(!std::is_convertible_v<tenure::arena&, resource_adaptor<tenure::arena>>);
 static_assert(
     std::is_same_v<decltype(resource_adaptor(std::declval<tenure::arena&>())), resource_adaptor<tenure::arena>>);
-
-const char* const long_text = "a text that is too long to lie within the string itself";
 
 class resource_adaptors : public testing::Test {
 protected:

@@ -14,24 +14,13 @@
 #include <tenure/pool/pool.hpp>
 #include <tenure/pool/shared_pool.hpp>
 
+#include "adapt/values.hpp"
 #include "support/process.hpp"
 
 namespace {
 
+using adapt::counted;
 using tenure::make_unique_in_pool;
-
-struct counted {
-    explicit counted(int start) : value(start) {
-        if (start < 0) throw start;
-        ++alive;
-    }
-    counted(const counted&) = delete;
-    counted& operator=(const counted&) = delete;
-    ~counted() { --alive; }
-    static inline int alive = 0;
-    int value;
-    std::string text = "a text that is long enough to lie on the heap";
-};
 
 template<class Pool>
 class uniques_in_pools : public testing::Test {

@@ -20,30 +20,18 @@
 #include <tenure/pool/block_pool.hpp>
 
 #include "adapt/recording_allocator.hpp"
+#include "adapt/values.hpp"
 #include "support/process.hpp"
 #include "support/reports.hpp"
 
 namespace {
 
+using adapt::counted;
 using adapt::recording_allocator;
 using tenure::make_unique_in;
 using tenure::unique;
 
-/// Counts itself, holds memory of its own, and throws when it is asked to.
-struct counted {
-    explicit counted(int start) : value(start) {
-        if (start < 0) throw start;
-        ++alive;
-    }
-    counted(const counted&) = delete;
-    counted& operator=(const counted&) = delete;
-    ~counted() { --alive; }
-    static inline int alive = 0;
-    int value;
-    std::string text = "a text that is long enough to lie on the heap";
-};
-
-struct alignas(256) wide {
+struct alignas(256) over_aligned {
     unsigned char bytes[300];
 };
 struct nothing {};
@@ -68,11 +56,12 @@ static_assert(std::is_nothrow_move_constructible_v<unique<int, tenure::arena>>);
 static_assert(std::is_nothrow_move_assignable_v<unique<counted, tenure::temp_job>>);
 
 // A base's size is not the object's: the conversion that std::unique_ptr has is not there.
-struct derived : nothing {
+struct derived_from_nothing : nothing {
     int more = 0;
 };
-static_assert(!std::is_convertible_v<unique<derived, tenure::arena>, unique<nothing, tenure::arena>>);
-static_assert(!std::is_convertible_v<unique<derived, tenure::temp_job>, unique<nothing, tenure::temp_job>>);
+static_assert(!std::is_convertible_v<unique<derived_from_nothing, tenure::arena>, unique<nothing, tenure::arena>>);
+static_assert(
+    !std::is_convertible_v<unique<derived_from_nothing, tenure::temp_job>, unique<nothing, tenure::temp_job>>);
 
 static_assert(noexcept(make_unique_in<int>(std::declval<tenure::arena&>(), 1)));
 static_assert(!noexcept(make_unique_in<counted>(std::declval<tenure::arena&>(), 1)));
@@ -102,10 +91,10 @@ TEST_F(uniques, an_object_is_made_and_goes_with_its_pointer) {
 }
 
 TEST_F(uniques, sizes_and_alignments_go_back_as_they_came) {
-    const auto large = make_unique_in<wide>(from_);
+    const auto large = make_unique_in<over_aligned>(from_);
     const auto empty = make_unique_in<nothing>(from_);
     const auto text = make_unique_in<std::string>(from_, 1000u, 'x');
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(large.get()) % alignof(wide), 0u);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(large.get()) % alignof(over_aligned), 0u);
     EXPECT_NE(empty, nullptr);
     EXPECT_EQ(text->size(), 1000u);
     EXPECT_EQ(from_.live(), 3u);

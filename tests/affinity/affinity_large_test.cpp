@@ -15,13 +15,13 @@
 #include "support/address_space.hpp"
 #include "support/process.hpp"
 #include "support/reports.hpp"
+#include "support/units.hpp"
 
 namespace {
 
+using support::kibibyte;
+using support::mebibyte;
 using tenure::affinity_group;
-
-constexpr std::size_t kibibyte = 1024;
-constexpr std::size_t mebibyte = kibibyte * kibibyte;
 
 class affinity_large : public testing::Test {
 protected:

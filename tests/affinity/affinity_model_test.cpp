@@ -22,7 +22,7 @@ using affinity_tests::affinity_group;
 using affinity_tests::affinity_options;
 using support::step;
 
-constexpr std::size_t max_bytes = std::size_t{12} << 20; // alive at a time
+constexpr std::size_t max_live_bytes = std::size_t{12} << 20; // alive at a time
 
 class group_against_model {
 public:
@@ -88,7 +88,7 @@ private:
 
     std::string allocate(const step& each) {
         const std::size_t bytes = size_from(each.first), alignment = alignment_from(each.first);
-        if (bytes_ > max_bytes) return {};
+        if (bytes_ > max_live_bytes) return {};
         void* const object = group_.allocate(bytes, alignment);
         if (object == nullptr) return "the group refused";
         if (!group_.owns(object)) return "the group does not know its own object";

@@ -27,7 +27,7 @@ using tenure::detail::affinity_pages;
 using tenure::detail::page_state;
 
 constexpr std::size_t granule = 8;
-constexpr std::size_t block_bytes = std::size_t{256} << 10; // three usable pages
+constexpr std::size_t three_pages_block_bytes = std::size_t{256} << 10; // three usable pages
 
 class pages_of_affinity : public testing::Test {
 protected:
@@ -74,7 +74,7 @@ protected:
 
     tenure::counting_source source_{tenure::page_source::process()};
     tenure::detail::misuse_log misuse_;
-    affinity_bits bits_{affinity_layout::of(block_bytes, granule, false)};
+    affinity_bits bits_{affinity_layout::of(three_pages_block_bytes, granule, false)};
     affinity_blocks blocks_{bits_, source_, tenure::max_object_bytes, misuse_};
     affinity_pages pages_{bits_, blocks_, misuse_};
 };

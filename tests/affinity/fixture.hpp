@@ -19,14 +19,14 @@
 #include <tenure/engine/tail_guard.hpp>
 
 #include "support/process.hpp"
+#include "support/units.hpp"
 
 namespace affinity_tests {
 
+using support::kibibyte;
+using support::mebibyte;
 using tenure::affinity_group;
 using tenure::affinity_options;
-
-constexpr std::size_t kibibyte = 1024;
-constexpr std::size_t mebibyte = 1024 * kibibyte;
 
 /// Checked builds put a guard behind each object. What to ask for so that an object takes `bytes` with its guard.
 constexpr std::size_t within(std::size_t bytes) { return bytes - tenure::detail::tail_guard_bytes; }

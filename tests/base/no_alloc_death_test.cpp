@@ -38,7 +38,7 @@ using tenure::lifetime;
 using tenure::no_alloc_scope;
 using tenure::report_kind;
 
-struct small : tenure::small_object {
+struct small_allocated : tenure::small_object {
     int value = 0;
 };
 
@@ -107,7 +107,7 @@ TEST_F(no_alloc_checks, of_arenas_and_pools) {
     expect_broken("128 bytes of a pool", [&] { shared.deallocate(shared.allocate()); });
     tenure::shared_pool<long> shared_longs;
     expect_broken("8 bytes of a pool", [&] { shared_longs.destroy(shared_longs.construct(1)); });
-    expect_broken("bytes of a small_object", [] { delete new small; });
+    expect_broken("bytes of a small_object", [] { delete new small_allocated; });
 }
 
 TEST_F(no_alloc_checks, of_affinity_groups) {

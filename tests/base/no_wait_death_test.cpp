@@ -29,7 +29,7 @@ using tenure::heap;
 using tenure::lifetime;
 using tenure::no_wait_scope;
 
-struct small : tenure::small_object {
+struct small_freed : tenure::small_object {
     int value = 0;
 };
 
@@ -102,7 +102,7 @@ TEST_F(no_wait_checks, a_free_to_a_pool_or_group) {
     expect_broken(
         "a block of a pool", [&] { return shared.construct(1); }, [&](long* made) { shared.destroy(made); });
     expect_broken(
-        "a small_object", [] { return new small; }, [](small* made) { delete made; });
+        "a small_object", [] { return new small_freed; }, [](small_freed* made) { delete made; });
     tenure::affinity_group group("promised");
     expect_broken(
         "an object of an affinity group", [&] { return group.allocate(40); },

@@ -19,35 +19,13 @@
 #include <tenure/base/options.hpp>
 #include <tenure/engine/tail_guard.hpp>
 
+#include "capi/fixture.hpp"
 #include "support/reports.hpp"
 
 namespace {
 
-[[nodiscard]] bool is_passthrough() { return tenure::option_value(tenure::option::passthrough) != 0; }
-
-/// Counts blocks of malloc.
-struct counted_memory {
-    std::size_t live = 0;
-
-    [[nodiscard]] tn_block_source source(std::uint32_t any_thread) {
-        tn_block_source functions{};
-        functions.size = sizeof functions;
-        functions.any_thread = any_thread;
-        functions.context = this;
-        functions.acquire = [](void* context, std::size_t bytes, std::size_t alignment) -> void* {
-            void* block = nullptr;
-            if (::posix_memalign(&block, alignment < sizeof(void*) ? sizeof(void*) : alignment, bytes) != 0)
-                return nullptr;
-            ++static_cast<counted_memory*>(context)->live;
-            return block;
-        };
-        functions.release = [](void* context, void* block, std::size_t) {
-            --static_cast<counted_memory*>(context)->live;
-            ::free(block);
-        };
-        return functions;
-    }
-};
+using capi::counted_memory;
+using capi::is_passthrough;
 
 [[nodiscard]] tn_affinity_options no_options() {
     tn_affinity_options options{};

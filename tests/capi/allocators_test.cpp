@@ -16,37 +16,13 @@
 #include <tenure/tenure.h>
 #include <tenure/tenure_quick.h>
 
+#include "capi/fixture.hpp"
 #include "support/reports.hpp"
 
 namespace {
 
-/// A source of C functions that counts, and refuses after so many blocks.
-struct counted_memory {
-    std::size_t live = 0, requests = 0, refuses_after = SIZE_MAX;
-
-    [[nodiscard]] tn_block_source source() {
-        tn_block_source functions{};
-        functions.size = sizeof functions;
-        functions.any_thread = 1;
-        functions.context = this;
-        functions.acquire = [](void* context, std::size_t bytes, std::size_t alignment) -> void* {
-            auto& self = *static_cast<counted_memory*>(context);
-            if (self.requests++ >= self.refuses_after) return nullptr;
-            void* block = nullptr;
-            if (::posix_memalign(&block, alignment < sizeof(void*) ? sizeof(void*) : alignment, bytes) != 0)
-                return nullptr;
-            ++self.live;
-            return block;
-        };
-        functions.release = [](void* context, void* block, std::size_t) {
-            --static_cast<counted_memory*>(context)->live;
-            ::free(block);
-        };
-        return functions;
-    }
-};
-
-[[nodiscard]] bool is_passthrough() { return tenure::option_value(tenure::option::passthrough) != 0; }
+using capi::counted_memory;
+using capi::is_passthrough;
 
 /// Allocates and frees many, writes them all, and says whether none overlapped.
 void exercise(const std::function<void*(std::size_t)>& allocate, const std::function<void(void*, std::size_t)>& free,

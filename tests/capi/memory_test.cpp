@@ -19,20 +19,18 @@
 #include <tenure/tenure_engine.h>
 #include <tenure/tenure_quick.h>
 
+#include "capi/fixture.hpp"
 #include "support/reports.hpp"
 
 namespace {
+
+using capi::is_zero;
 
 constexpr bool is_checked = tenure::checks::caller;
 
 [[nodiscard]] bool is_aligned(const void* block, std::size_t alignment) {
     return tenure::address_of(block) % alignment == 0;
 }
-[[nodiscard]] bool is_zero(const void* block, std::size_t bytes) {
-    const auto* const first = static_cast<const unsigned char*>(block);
-    return std::all_of(first, first + bytes, [](unsigned char each) { return each == 0; });
-}
-
 TEST(capi_library, versions_and_level_are_those_of_the_build) {
     EXPECT_EQ(tn_abi_version(), TN_ABI_VERSION);
     EXPECT_EQ(tn_quick_version(), TN_QUICK_VERSION);

@@ -9,16 +9,13 @@
 #include <tenure/base/region.hpp>
 #include <tenure/tenure.h>
 
+#include "capi/fixture.hpp"
 #include "support/reports.hpp"
 
 namespace {
 
+using capi::expect_reported;
 using tenure::no_alloc_scope;
-
-/// In checked builds so many mistakes were reported, in others none.
-void expect_reported(const support::heard_reports& heard, std::size_t mistakes) {
-    EXPECT_EQ(heard.count(tenure::report_kind::misuse), tenure::checks::caller ? mistakes : 0) << heard.last();
-}
 
 TEST(capi_no_alloc, c_and_cpp_make_the_same_promise) {
     EXPECT_EQ(tn_no_alloc_is_active(), 0u);

@@ -19,18 +19,16 @@
 #include <tenure/base/tag.hpp>
 #include <tenure/tenure.h>
 
+#include "capi/fixture.hpp"
 #include "support/own_path.hpp"
 #include "support/process.hpp"
 #include "support/reports.hpp"
+#include "support/units.hpp"
 
 namespace {
 
-constexpr std::uint64_t gibibyte = std::uint64_t{1} << 30;
-
-/// In checked builds so many mistakes were reported, in others none.
-void expect_reported(const support::heard_reports& heard, std::size_t mistakes) {
-    EXPECT_EQ(heard.count(tenure::report_kind::misuse), tenure::checks::caller ? mistakes : 0) << heard.last();
-}
+using capi::expect_reported;
+using support::gibibyte;
 
 [[nodiscard]] tn_block_source of_malloc() {
     tn_block_source source{};

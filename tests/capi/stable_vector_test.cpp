@@ -13,20 +13,18 @@
 #include <tenure/base/config.hpp>
 #include <tenure/tenure_engine.h>
 
+#include "capi/fixture.hpp"
 #include "support/reports.hpp"
 
 namespace {
+
+using capi::is_zero;
 
 struct entity {
     std::uint64_t id;
     float x, y;
     std::uint32_t parent;
 };
-
-[[nodiscard]] bool is_zero(const void* memory, std::size_t bytes) {
-    const auto* const each = static_cast<const unsigned char*>(memory);
-    return std::all_of(each, each + bytes, [](unsigned char byte) { return byte == 0; });
-}
 
 TEST(capi_stable_vector, it_does_what_a_vector_does_and_never_moves) {
     tn_stable_vector* const vector = tn_stable_vector_create(sizeof(entity), alignof(entity), 300'000);

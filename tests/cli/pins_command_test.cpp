@@ -16,12 +16,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/pins_stacks.hpp"
 #include "support/own_path.hpp"
 #include "support/run_command.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
+
+using support::stack_of;
 
 class pins_command : public testing::Test {
 protected:
@@ -48,16 +51,6 @@ protected:
 
     fs::path folder_;
 };
-
-/// The first stack with this function.
-nlohmann::json stack_of(const nlohmann::json& read, const std::string& function) {
-    for (const auto& stack : read["stacks"]) {
-        for (const auto& frame : stack["frames"])
-            if (frame["function"].get<std::string>().find(function) != std::string::npos) return stack;
-    }
-    ADD_FAILURE() << function << " not in " << read.dump(2);
-    return {};
-}
 
 TEST_F(pins_command, names_who_keeps_memory_from_going_back) {
     const auto found = examined("--out here --sample 16K");

@@ -14,12 +14,15 @@
 
 #include <nlohmann/json.hpp>
 
+#include "cli/pins_stacks.hpp"
 #include "support/own_path.hpp"
 #include "support/run_command.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
+
+using support::stack_of;
 
 class pins_of_own_malloc : public testing::Test {
 protected:
@@ -55,16 +58,6 @@ protected:
 
     fs::path folder_;
 };
-
-/// The first stack with this function.
-nlohmann::json stack_of(const nlohmann::json& read, const std::string& function) {
-    for (const auto& stack : read["stacks"]) {
-        for (const auto& frame : stack["frames"])
-            if (frame["function"].get<std::string>().find(function) != std::string::npos) return stack;
-    }
-    ADD_FAILURE() << function << " not in " << read.dump(2);
-    return {};
-}
 
 double of(const nlohmann::json& read, const char* part) { return read["parts"][part].get<double>(); }
 

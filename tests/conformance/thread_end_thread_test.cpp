@@ -21,7 +21,7 @@
 
 namespace {
 
-struct allocators {
+struct used_allocators {
     tenure::heap own;
     tenure::shared_block_pool blocks{100};
     tenure::affinity_group group{"shared", {.threads = tenure::sharing::any_thread}};
@@ -76,7 +76,7 @@ TEST(thread_end_of_all, threads_leave_nothing_behind_when_the_system_has_no_slot
     if (!is_in_own_process()) return;
     pthread_key_t key{};
     while (::pthread_key_create(&key, nullptr) == 0) {}
-    allocators all;
+    used_allocators all;
     EXPECT_LT(left_by_threads([&] { all.use(); }), least_leak);
     EXPECT_TRUE(all.is_sound());
 }
@@ -84,7 +84,7 @@ TEST(thread_end_of_all, threads_leave_nothing_behind_when_the_system_has_no_slot
 constexpr int last_round = 4; // PTHREAD_DESTRUCTOR_ITERATIONS
 
 struct late_use {
-    allocators* all;
+    used_allocators* all;
     pthread_key_t key;
     int rounds;
     static void end(void* given) {
@@ -100,7 +100,7 @@ struct late_use {
 TEST(thread_end_of_all, threads_leave_no_more_behind_than_the_next_ones_take) {
     if (support::under_sanitizer()) GTEST_SKIP() << "a sanitizer's own memory grows";
     if (!is_in_own_process()) return;
-    allocators all;
+    used_allocators all;
     support::on_fresh_thread([&] { all.use(); });
     pthread_key_t key{};
     ASSERT_EQ(::pthread_key_create(&key, &late_use::end), 0);

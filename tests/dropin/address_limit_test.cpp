@@ -15,10 +15,12 @@
 #include <thread>
 
 #include "preloaded.hpp"
+#include "support/units.hpp"
 
 namespace {
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
+using support::mebibyte;
+
 constexpr std::size_t sizes[] = {24, 500, 4000, 30'000, 50'000, 300'000, 2 * mebibyte, 20 * mebibyte, 33 * mebibyte};
 
 /// From now on the system gives no more than `spare` bytes of addresses.

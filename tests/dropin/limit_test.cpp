@@ -16,10 +16,12 @@
 #include <new>
 
 #include "preloaded.hpp"
+#include "support/units.hpp"
 
 namespace {
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
+using support::mebibyte;
+
 constexpr std::size_t most_blocks = 100'000;
 void* blocks[most_blocks];
 

@@ -29,11 +29,9 @@ using support::end;
 using support::forever;
 using support::joined;
 using support::lacks;
+using support::map;
+using support::mapped_bytes;
 using support::of_monsters;
-
-constexpr std::size_t mapped_bytes = std::size_t{64} << 10;
-
-void* map() { return ::mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }
 
 class leak_check_owners_death : public testing::Test {
 protected:

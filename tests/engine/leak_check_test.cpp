@@ -40,6 +40,8 @@ using support::end;
 using support::forever;
 using support::joined;
 using support::lacks;
+using support::map;
+using support::mapped_bytes;
 using support::of_monsters;
 using tenure::option;
 
@@ -238,10 +240,6 @@ TEST_F(leak_check_death, is_not_repeated_by_a_child_for_what_it_inherited) {
         },
         testing::ExitedWithCode(0), "^$");
 }
-
-constexpr std::size_t mapped_bytes = std::size_t{64} << 10;
-
-void* map() { return ::mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }
 
 TEST_F(leak_check_death, says_which_objects_were_unmapped_before_their_destructor_ran) {
     const auto program = [] {

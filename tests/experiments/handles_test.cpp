@@ -17,7 +17,7 @@ namespace {
 
 using namespace tenure::lab;
 
-parameters tiny() {
+parameters tiny_handles() {
     parameters options(handles_experiment.options);
     options.set("operations", 1000);
     return options;
@@ -25,7 +25,7 @@ parameters tiny() {
 
 kept_recorder recorded(void (*run)(const task&)) {
     kept_recorder kept;
-    const parameters options = tiny();
+    const parameters options = tiny_handles();
     run({options, 1, handles_one_thread, kept});
     return kept;
 }

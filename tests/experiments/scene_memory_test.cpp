@@ -7,12 +7,14 @@
 
 #include "bench/experiments/scene/scene.hpp"
 #include "bench/harness/machine/memory.hpp"
+#include "support/units.hpp"
 
 namespace {
 
+using support::gibibyte;
+
 using namespace tenure::lab;
 
-constexpr std::size_t gibibyte = std::size_t{1} << 30;
 constexpr std::uint64_t quads = std::uint64_t{1} << scene_part::quads;
 
 parameters with_levels(std::int64_t levels) {

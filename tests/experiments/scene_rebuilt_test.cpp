@@ -13,12 +13,13 @@
 #include "bench/experiments/scene/rebuilt/element_blocks.hpp"
 #include "bench/experiments/scene/rebuilt/mapped_blocks.hpp"
 #include "bench/harness/random_source.hpp"
+#include "support/units.hpp"
 
 namespace {
 
-using namespace tenure::lab;
+using support::mebibyte;
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
+using namespace tenure::lab;
 
 std::ptrdiff_t distance(void* from, void* to) { return static_cast<char*>(to) - static_cast<char*>(from); }
 
@@ -94,7 +95,7 @@ TEST(mapped_blocks, blocks_are_used_to_their_end_and_again_after_frees) {
     EXPECT_EQ(blocks.block_count(), 4u);
 }
 
-struct live_block {
+struct rebuilt_block {
     unsigned char* place;
     std::size_t bytes;
     unsigned char fill;
@@ -121,7 +122,7 @@ TYPED_TEST_SUITE(rebuilt_blocks, all_blocks);
 TYPED_TEST(rebuilt_blocks, keep_their_contents_through_random_operations) {
     TypeParam blocks(mebibyte);
     random_source random(11);
-    std::vector<live_block> live;
+    std::vector<rebuilt_block> live;
     for (int step = 0; step < 40'000; ++step) {
         if (live.empty() || random.below(1000) < (step % 20'000 < 10'000 ? 600u : 400u)) {
             const std::size_t bytes = 1 + random.below(random.below(50) == 0 ? 200'000 : 600);
@@ -141,7 +142,7 @@ TYPED_TEST(rebuilt_blocks, keep_their_contents_through_random_operations) {
             ASSERT_TRUE(this->sound(blocks)) << step;
         }
     }
-    for (const live_block& each : live) {
+    for (const rebuilt_block& each : live) {
         ASSERT_TRUE(each.intact());
         blocks.deallocate(each.place);
     }

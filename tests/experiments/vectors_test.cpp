@@ -22,7 +22,7 @@ namespace {
 
 using namespace tenure::lab;
 
-parameters tiny() {
+parameters tiny_vectors() {
     parameters options(vectors_experiment.options);
     options.set("count", 1000);
     options.set("cached-count", 200);
@@ -35,7 +35,7 @@ bool can_run(const contestant& who, const parameters& options) {
 }
 
 TEST(vectors, figures_of_memory_and_of_the_cache_have_names_of_their_own) {
-    const parameters options = tiny();
+    const parameters options = tiny_vectors();
     for (const contestant& who : vectors_experiment.contestants()) {
         if (!can_run(who, options)) continue;
         std::set<std::string> names;
@@ -54,7 +54,7 @@ TEST(vectors, figures_of_memory_and_of_the_cache_have_names_of_their_own) {
 }
 
 TEST(vectors, loops_for_newer_processors_are_left_out_with_a_reason_or_run) {
-    const parameters options = tiny();
+    const parameters options = tiny_vectors();
     const std::vector<contestant> all = vectors_experiment.contestants();
     for (const std::string_view name : {"loop with our flags for x86-64-v3", "loop at -O3 for x86-64-v3"}) {
         const auto found =

@@ -13,16 +13,16 @@
 
 #include "support/random.hpp"
 #include "support/reports.hpp"
+#include "support/units.hpp"
 
 namespace {
 
+using support::mebibyte;
 using tenure::budget_event;
 using tenure::heap;
 using tenure::set_budget;
 using tenure::tag;
 using tenure::tag_scope;
-
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 struct heard_events {
     std::vector<budget_event> all;

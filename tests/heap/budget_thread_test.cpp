@@ -12,14 +12,15 @@
 #include <tenure/heap/heap.hpp>
 #include <tenure/lifetime/lifetime.hpp>
 
+#include "support/units.hpp"
+
 namespace {
 
+using support::mebibyte;
 using tenure::heap;
 using tenure::set_budget;
 using tenure::tag;
 using tenure::tag_scope;
-
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 std::atomic<int> calls{0};
 std::atomic<int> strangers{0};

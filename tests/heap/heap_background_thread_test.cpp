@@ -29,13 +29,14 @@
 
 #include "support/process.hpp"
 #include "support/random.hpp"
+#include "support/units.hpp"
 
 namespace {
 
+using support::mebibyte;
+using support::millisecond;
 using tenure::heap;
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
-constexpr std::uint64_t millisecond = 1'000'000;
 constexpr std::uint64_t short_delay = 20 * millisecond;
 
 /// Waits until the condition holds, for at most ten seconds.

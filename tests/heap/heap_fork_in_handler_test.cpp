@@ -23,12 +23,12 @@
 #include <tenure/pool/shared_block_pool.hpp>
 
 #include "support/process.hpp"
+#include "support/units.hpp"
 
 namespace {
 
+using support::millisecond;
 using tenure::heap;
-
-constexpr std::uint64_t millisecond = 1'000'000;
 
 pid_t forked = -1; ///< by the handler: zero in the child
 void fork_in_handler(int) { forked = ::fork(); }

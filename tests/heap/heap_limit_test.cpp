@@ -16,12 +16,12 @@
 
 #include "support/address_space.hpp"
 #include "support/process.hpp"
+#include "support/units.hpp"
 
 namespace {
 
+using support::mebibyte;
 using tenure::heap;
-
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 class heap_limits : public testing::Test {
 protected:

@@ -60,7 +60,7 @@ bool drop(heap& to, stamped* block) {
 }
 
 /// Mostly small, sometimes up to 32 KiB, seldom larger.
-std::size_t some_bytes(support::random& numbers) {
+std::size_t long_run_bytes(support::random& numbers) {
     const std::uint64_t kind = numbers.below(1000);
     if (kind < 900) return least_bytes + numbers.below(500);
     if (kind < 998) return least_bytes + numbers.below(32'000);
@@ -86,7 +86,7 @@ TEST(heap_long_run, every_block_stays_whole_and_the_heap_valid) {
                     continue;
                 }
                 if (!drop(tested, slot)) ++broken;
-                slot = make(tested, some_bytes(numbers), step);
+                slot = make(tested, long_run_bytes(numbers), step);
                 if (step % 1'000'000 != 1) continue;
                 for (std::size_t at = 0; at < slots; at += 1 + numbers.below(2)) { // a valley: something to return
                     if (!drop(tested, mine[at])) ++broken;

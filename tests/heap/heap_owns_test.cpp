@@ -17,12 +17,13 @@
 #include "support/address_space.hpp"
 #include "support/process.hpp"
 #include "support/reports.hpp"
+#include "support/units.hpp"
 
 namespace {
 
+using support::mebibyte;
 using tenure::heap;
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
 constexpr std::size_t segment_bytes = tenure::detail::max_segment_bytes;
 
 class heap_owns : public testing::Test {

@@ -16,13 +16,13 @@
 #include <tenure/platform/clock.hpp>
 
 #include "support/process.hpp"
+#include "support/units.hpp"
 
 namespace {
 
+using support::mebibyte;
+using support::millisecond;
 using tenure::heap;
-
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
-constexpr std::uint64_t millisecond = 1'000'000;
 
 void let_time_pass(std::uint64_t time_ns) {
     const std::uint64_t end = tenure::platform::monotonic_ns() + time_ns;

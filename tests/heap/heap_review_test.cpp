@@ -24,12 +24,12 @@
 
 #include "support/process.hpp"
 #include "support/reports.hpp"
+#include "support/units.hpp"
 
 namespace {
 
+using support::mebibyte;
 using tenure::heap;
-
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 TEST(heap_review, a_block_that_was_reallocated_in_place_is_freed_by_its_page_and_not_by_its_size) {
     if (tenure::checks::caller) GTEST_SKIP() << "blocks of checked builds have a size word";

@@ -18,13 +18,13 @@
 #include <tenure/base/options.hpp>
 
 #include "support/process.hpp"
+#include "support/units.hpp"
 
 namespace {
 
+using support::mebibyte;
 using tenure::heap;
 using tenure::detail::core_of;
-
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 /// What a segment of small blocks begins with: in checked builds its head alone takes more than one MiB.
 constexpr std::size_t first_mapped = tenure::checks::caller ? 2 * mebibyte : mebibyte;

@@ -17,13 +17,13 @@
 #include <tenure/platform/process.hpp>
 
 #include "support/process.hpp"
+#include "support/units.hpp"
 
 namespace {
 
+using support::mebibyte;
 using tenure::fill;
 using tenure::heap;
-
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 class heap_sparse : public testing::Test {
 protected:

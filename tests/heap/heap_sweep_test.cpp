@@ -190,7 +190,7 @@ TEST_F(heap_sweeps, a_release_between_two_segments_ends_the_sweep) {
 }
 
 /// A block with its stamp at both ends and in every OS page.
-struct held {
+struct swept_block {
     unsigned char* at;
     std::size_t bytes;
     unsigned char stamp;
@@ -212,7 +212,7 @@ TEST(heap_sweep, random_operations_with_sweeps_between_them_keep_every_block) {
     tenure::counting_source source{tenure::page_source::process()};
     heap_core core(source, max_segment_bytes, tenure::max_object_bytes, tenure::detail::passthrough_form::listed);
     tenure::detail::thread_cache* const cache = core.open_cache();
-    std::vector<held> alive;
+    std::vector<swept_block> alive;
     std::uint64_t now_ns = 1'000'000'000'000;
     std::size_t returned = 0;
     for (int step = 0; step < 60'000; ++step) {
@@ -245,7 +245,7 @@ TEST(heap_sweep, random_operations_with_sweeps_between_them_keep_every_block) {
     }
     EXPECT_TRUE(core.valid());
     EXPECT_GT(returned, 0u);
-    for (const held& each : alive) {
+    for (const swept_block& each : alive) {
         ASSERT_TRUE(each.is_whole());
         core.deallocate(cache, each.at);
     }

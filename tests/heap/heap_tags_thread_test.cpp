@@ -26,14 +26,14 @@ using tenure::tag;
 using tenure::tag_scope;
 using tenure::detail::heap_shard;
 
-constexpr std::size_t block_bytes = 64;
+constexpr std::size_t tagged_bytes = 64;
 
 /// The part of the heap that the block's page belongs to.
 [[nodiscard]] const heap_shard* owner_of(const void* block) {
     return tenure::detail::heap_segment::page_of(block, tenure::detail::max_segment_bytes).owner.load();
 }
 
-[[nodiscard]] tenure::detail::tagged_usage usage_of(tag owner) {
+[[nodiscard]] tenure::detail::tagged_usage tagged_usage_of(tag owner) {
     return tenure::detail::core_of(heap::process()).usage_of_tag(owner.id());
 }
 
@@ -52,7 +52,7 @@ protected:
         for (auto& mine : blocks) {
             threads.emplace_back([&, owner] {
                 const tag_scope tagged(owner);
-                for (std::size_t each = 0; each < count; ++each) mine.push_back(heap::process().allocate(block_bytes));
+                for (std::size_t each = 0; each < count; ++each) mine.push_back(heap::process().allocate(tagged_bytes));
                 are_done.arrive_and_wait(); // none ends before the last one begins
             });
         }
@@ -79,11 +79,11 @@ TEST_F(heap_tags_thread, two_threads_under_one_tag_share_no_page_and_no_lock) {
     EXPECT_NE(*first.begin(), *second.begin());
     EXPECT_EQ((*first.begin())->tag, owner.id());
     EXPECT_EQ((*second.begin())->tag, owner.id());
-    EXPECT_EQ(usage_of(owner).live_count, 2000u);
+    EXPECT_EQ(tagged_usage_of(owner).live_count, 2000u);
     // Another thread frees them: into its own cache, and from there to the pages that they are of.
     for (const auto& mine : blocks) free_all(mine);
-    EXPECT_EQ(usage_of(owner).live_count, 0u);
-    EXPECT_EQ(usage_of(owner).live_bytes, 0u);
+    EXPECT_EQ(tagged_usage_of(owner).live_count, 0u);
+    EXPECT_EQ(tagged_usage_of(owner).live_bytes, 0u);
 }
 
 TEST_F(heap_tags_thread, a_tag_has_no_more_parts_than_processors_and_threads_in_turn_use_one) {
@@ -102,31 +102,32 @@ TEST_F(heap_tags_thread, a_tag_has_no_more_parts_than_processors_and_threads_in_
     EXPECT_EQ(in_turn.size(), 1u);
     for (const auto& mine : blocks) free_all(mine);
     for (const auto& mine : later) free_all(mine);
-    EXPECT_EQ(usage_of(many).live_count + usage_of(turns).live_count, 0u);
+    EXPECT_EQ(tagged_usage_of(many).live_count + tagged_usage_of(turns).live_count, 0u);
 }
 
 TEST_F(heap_tags_thread, a_limit_counts_the_blocks_of_all_threads_and_is_exact_for_the_one_that_works) {
     const tag owner = tag::named("limit of two threads");
-    constexpr std::size_t limit = std::size_t{4} << 20, held_count = (std::size_t{3} << 20) / block_bytes;
+    constexpr std::size_t limit = std::size_t{4} << 20, held_count = (std::size_t{3} << 20) / tagged_bytes;
     ASSERT_TRUE(tenure::set_budget(owner, {limit, SIZE_MAX, nullptr, nullptr}));
     std::latch is_full(1), is_over(1);
     std::vector<void*> held, own;
     std::thread other([&] {
         const tag_scope tagged(owner);
-        for (std::size_t each = 0; each < held_count; ++each) held.push_back(heap::process().allocate(block_bytes));
+        for (std::size_t each = 0; each < held_count; ++each) held.push_back(heap::process().allocate(tagged_bytes));
         is_full.count_down();
         is_over.wait();
     });
     is_full.wait();
     {
         const tag_scope tagged(owner);
-        while (void* const block = heap::process().allocate(block_bytes)) own.push_back(block);
-        EXPECT_EQ(heap::process().allocate(block_bytes), nullptr);
+        while (void* const block = heap::process().allocate(tagged_bytes)) own.push_back(block);
+        EXPECT_EQ(heap::process().allocate(tagged_bytes), nullptr);
     }
-    const std::size_t each_bytes = usage_of(owner).live_bytes / usage_of(owner).live_count; // checked builds: more
-    EXPECT_EQ(usage_of(owner).live_count, held.size() + own.size());
-    EXPECT_LE(usage_of(owner).live_bytes, limit);
-    EXPECT_GT(usage_of(owner).live_bytes + each_bytes, limit);
+    const std::size_t each_bytes =
+        tagged_usage_of(owner).live_bytes / tagged_usage_of(owner).live_count; // checked builds: more
+    EXPECT_EQ(tagged_usage_of(owner).live_count, held.size() + own.size());
+    EXPECT_LE(tagged_usage_of(owner).live_bytes, limit);
+    EXPECT_GT(tagged_usage_of(owner).live_bytes + each_bytes, limit);
     // What this thread frees of the other one's makes room for as many.
     for (int count = 0; count < 100; ++count) {
         heap::process().deallocate(held.back());
@@ -135,16 +136,16 @@ TEST_F(heap_tags_thread, a_limit_counts_the_blocks_of_all_threads_and_is_exact_f
     {
         const tag_scope tagged(owner);
         for (int count = 0; count < 100; ++count) {
-            own.push_back(heap::process().allocate(block_bytes));
+            own.push_back(heap::process().allocate(tagged_bytes));
             ASSERT_NE(own.back(), nullptr) << count;
         }
-        EXPECT_EQ(heap::process().allocate(block_bytes), nullptr);
+        EXPECT_EQ(heap::process().allocate(tagged_bytes), nullptr);
     }
     is_over.count_down();
     other.join();
     free_all(held);
     free_all(own);
-    EXPECT_EQ(usage_of(owner).live_count, 0u);
+    EXPECT_EQ(tagged_usage_of(owner).live_count, 0u);
     EXPECT_TRUE(tenure::set_budget(owner, {}));
 }
 

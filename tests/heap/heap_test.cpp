@@ -20,16 +20,16 @@
 
 #include "support/random.hpp"
 #include "support/reports.hpp"
+#include "support/units.hpp"
 
 namespace {
 
+using support::mebibyte;
 using tenure::fill;
 using tenure::heap;
 using tenure::heap_options;
 
 static_assert(tenure::allocator<heap>);
-
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 class heaps : public testing::Test {
 protected:

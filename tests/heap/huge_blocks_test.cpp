@@ -14,16 +14,16 @@
 
 #include "support/random.hpp"
 #include "support/reports.hpp"
+#include "support/units.hpp"
 
 namespace {
 
+using support::mebibyte;
+using support::second;
 using tenure::detail::contents;
 using tenure::detail::heap_memory;
 using tenure::detail::huge_blocks;
 using tenure::detail::purge_policy;
-
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
-constexpr std::uint64_t second = 1'000'000'000;
 
 class huge : public testing::Test {
 protected:

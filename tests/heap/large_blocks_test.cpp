@@ -37,18 +37,18 @@ protected:
 
 constexpr std::size_t large_segment_head_bytes = tenure::detail::max_segment_bytes - max_large_bytes;
 
-struct held {
+struct stamped_block {
     unsigned char* at;
     std::size_t bytes;
     unsigned char stamp;
 };
 
 /// A stamp at both ends and in each unit: enough to see a block that overlaps another.
-void stamp(const held& block) {
+void stamp(const stamped_block& block) {
     for (std::size_t at = 0; at < block.bytes; at += unit_bytes) block.at[at] = block.stamp;
     block.at[block.bytes - 1] = block.stamp;
 }
-bool holds(const held& block, std::size_t bytes) {
+bool holds(const stamped_block& block, std::size_t bytes) {
     for (std::size_t at = 0; at < bytes; at += unit_bytes) {
         if (block.at[at] != block.stamp) return false;
     }
@@ -57,7 +57,7 @@ bool holds(const held& block, std::size_t bytes) {
 
 TEST_F(large, random_operations_agree_with_a_model) {
     support::random numbers(support::new_seed());
-    std::vector<held> alive;
+    std::vector<stamped_block> alive;
     std::size_t units = 0;
     const auto units_of = [](std::size_t bytes) { return (bytes + unit_bytes - 1) / unit_bytes; };
     const auto some_bytes = [&] {
@@ -85,7 +85,7 @@ TEST_F(large, random_operations_agree_with_a_model) {
             alive[which] = alive.back();
             alive.pop_back();
         } else if (!alive.empty()) {
-            held& block = alive[numbers.below(alive.size())];
+            stamped_block& block = alive[numbers.below(alive.size())];
             const std::size_t bytes = some_bytes();
             const std::size_t kept = std::min(bytes, block.bytes);
             if (blocks_.resize(block.at, bytes)) {
@@ -104,7 +104,7 @@ TEST_F(large, random_operations_agree_with_a_model) {
         }
         ASSERT_EQ(blocks_.live_bytes(), units * unit_bytes);
     }
-    for (const held& block : alive) {
+    for (const stamped_block& block : alive) {
         ASSERT_TRUE(holds(block, block.bytes));
         blocks_.deallocate(block.at);
     }

@@ -5,11 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include "support/units.hpp"
+
 namespace {
 
+using support::second;
 using tenure::detail::refusals;
-
-constexpr std::uint64_t second = 1'000'000'000;
 
 TEST(refusals, wait_twice_as_long_each_time_up_to_a_minute) {
     refusals tested;

@@ -19,14 +19,14 @@
 #include <tenure/pool/shared_block_pool.hpp>
 
 #include "support/reports.hpp"
+#include "support/units.hpp"
 
 namespace {
 
+using support::mebibyte;
 using tenure::budget_event;
 using tenure::budget_source;
 using tenure::page_source;
-
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 class refused_by_source : public testing::Test {
 protected:

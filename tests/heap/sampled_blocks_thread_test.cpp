@@ -21,7 +21,7 @@ namespace {
 using tenure::heap;
 
 /// Allocates, checks and frees blocks of many sizes; half of them are freed by another thread.
-class exchange {
+class block_exchange {
 public:
     void work(unsigned turns, unsigned char mark) {
         heap& tested = heap::process();
@@ -57,14 +57,14 @@ TEST(sampled_threads, threads_free_each_others_guarded_blocks_and_fork) {
     const std::uint64_t before = tenure::option_value(tenure::option::heap_guard_bytes);
     tenure::set_option(tenure::option::heap_guard_bytes, 1);
     const std::size_t live_before = heap::process().stats().live_count;
-    exchange between;
+    block_exchange between;
     std::vector<std::thread> threads;
     for (unsigned char mark = 1; mark <= 4; ++mark) threads.emplace_back([&, mark] { between.work(20'000, mark); });
     // ThreadSanitizer has a single thread in the child of a fork.
     for (int turn = 0; turn < 10 && !support::under_thread_sanitizer(); ++turn) {
         const ::pid_t child = ::fork();
         if (child == 0) {
-            exchange alone;
+            block_exchange alone;
             alone.work(200, 9);
             alone.finish();
             std::_Exit(heap::process().valid() && !testing::Test::HasFailure() ? 0 : 1);

@@ -5,11 +5,13 @@
 
 #include <gtest/gtest.h>
 
+#include "support/units.hpp"
+
 namespace {
 
+using support::second;
 using tenure::detail::urgency;
 
-constexpr std::uint64_t second = 1'000'000'000;
 constexpr std::size_t much = std::size_t{64} << 20;
 
 /// Rounds twice a second; each urgent one returns `returned` bytes, of which `again` are requested again.

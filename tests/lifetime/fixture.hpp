@@ -33,6 +33,11 @@ private:
     std::uint64_t before_;
 };
 
+/// From the thread's Temp.
+inline unsigned char* take(std::size_t bytes, std::size_t alignment = tenure::default_alignment) {
+    return static_cast<unsigned char*>(tenure::temp::allocate(bytes, alignment));
+}
+
 /// Runs `work` on a fresh thread whose Temp has this budget.
 template<class Work>
 void with_budget(std::size_t bytes, Work&& work) {

@@ -15,11 +15,14 @@
 #include <tenure/lifetime/lifetime.hpp>
 
 #include "support/ledger.hpp"
+#include "support/overruns.hpp"
 #include "support/process.hpp"
 #include "support/reports.hpp"
 
 namespace {
 
+using support::name_of;
+using support::write;
 using tenure::frame_memory;
 using tenure::next_frame;
 static_assert(tenure::allocator<frame_memory>);
@@ -138,15 +141,6 @@ protected:
         GTEST_FLAG_SET(death_test_style, "threadsafe");
         if constexpr (!tenure::checks::caller) GTEST_SKIP() << "the caller's mistakes are not checked";
         if (support::under_address_sanitizer()) GTEST_SKIP() << "it stops at the write";
-    }
-    static void write(void* to, int byte, std::size_t count) {
-        TENURE_OPAQUE(to);
-        std::memset(to, byte, count);
-    }
-    static std::string name_of(const void* block) {
-        tenure::report_text text;
-        text.address(block);
-        return std::string(text.view());
     }
     static void expect_one(const support::heard_reports& heard, const std::string& words) {
         EXPECT_EQ(heard.count(tenure::report_kind::misuse), 1u);

@@ -15,12 +15,13 @@
 #include <tenure/heap/heap.hpp>
 #include <tenure/lifetime/lifetime.hpp>
 
+#include "support/units.hpp"
+
 namespace {
 
+using support::mebibyte;
 using tenure::frame_usage_log;
 using tenure::tag;
-
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 std::string text_of(const frame_usage_log& log) {
     std::string text;

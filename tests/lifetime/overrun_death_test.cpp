@@ -11,26 +11,16 @@
 #include <tenure/lifetime/lifetime.hpp>
 
 #include "lifetime/fixture.hpp"
+#include "support/overruns.hpp"
 #include "support/reports.hpp"
 
 namespace {
 
+using support::name_of;
+using support::write;
 using tenure::temp;
 using tenure::temp_job;
 using tenure::temp_scope;
-
-/// The address as reports write it.
-std::string name_of(const void* block) {
-    tenure::report_text text;
-    text.address(block);
-    return std::string(text.view());
-}
-
-/// Hides the destination from the compiler, which would otherwise report the mistake itself.
-void write(void* to, int byte, std::size_t count) {
-    TENURE_OPAQUE(to);
-    std::memset(to, byte, count);
-}
 
 class overrun_death : public testing::Test {
 protected:

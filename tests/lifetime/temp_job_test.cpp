@@ -19,12 +19,12 @@
 #include "lifetime/fixture.hpp"
 #include "support/ledger.hpp"
 #include "support/reports.hpp"
+#include "support/units.hpp"
 
 namespace {
 
+using support::mebibyte;
 using tenure::temp_job;
-
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 std::size_t live_count() { return temp_job::stats().live_count; }
 

@@ -30,7 +30,7 @@ using tenure::resource_adaptor;
 using tenure::temp;
 using tenure::temp_scope;
 using tenure::temp_stack;
-using temp_vector = std::vector<int, tenure::stl_allocator<int, temp>>;
+using temp_ints = std::vector<int, tenure::stl_allocator<int, temp>>;
 
 constexpr std::size_t budget = std::size_t{256} * 1024;
 
@@ -49,7 +49,7 @@ protected:
 
 TEST_F(temp_origin, a_container_that_outlived_its_scope_is_reported_as_that) {
     with_budget(budget, [] {
-        std::optional<temp_vector> late;
+        std::optional<temp_ints> late;
         {
             const temp_scope scope;
             late.emplace().push_back(1);
@@ -64,7 +64,7 @@ TEST_F(temp_origin, a_container_that_outlived_its_scope_is_reported_as_that) {
 
 TEST_F(temp_origin, a_container_that_outlived_its_frame_or_a_reset_is_reported_as_that) {
     with_budget(budget, [] {
-        std::optional<temp_vector> late;
+        std::optional<temp_ints> late;
         late.emplace().push_back(1);
         tenure::next_frame();
         {
@@ -100,7 +100,7 @@ TEST_F(temp_origin, an_empty_container_may_be_filled_after_its_frame) {
     with_budget(budget, [] {
         const support::heard_reports heard;
         {
-            temp_vector numbers;
+            temp_ints numbers;
             tenure::next_frame();
             for (int number = 0; number < 100; ++number) numbers.push_back(number);
         }

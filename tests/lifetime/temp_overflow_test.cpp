@@ -17,13 +17,10 @@
 
 namespace {
 
+using support::take;
 using support::with_budget;
 using tenure::temp;
 using tenure::temp_scope;
-
-unsigned char* take(std::size_t bytes, std::size_t alignment = tenure::default_alignment) {
-    return static_cast<unsigned char*>(temp::allocate(bytes, alignment));
-}
 
 std::size_t chunks_in_use() { return tenure::temp_job::stats().chunk_bytes - tenure::temp_job::stats().retained_bytes; }
 

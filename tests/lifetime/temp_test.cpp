@@ -19,20 +19,18 @@
 
 #include "lifetime/fixture.hpp"
 #include "support/ledger.hpp"
+#include "support/units.hpp"
 
 namespace {
 
+using support::mebibyte;
+using support::take;
 using support::with_budget;
 using tenure::temp;
 using tenure::temp_scope;
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
 constexpr std::size_t guards = temp::guard_bytes;
 constexpr std::size_t scope_mark = tenure::checks::caller ? 16 : 0; // where a scope begins
-
-unsigned char* take(std::size_t bytes, std::size_t alignment = tenure::default_alignment) {
-    return static_cast<unsigned char*>(temp::allocate(bytes, alignment));
-}
 
 TEST(temp, blocks_lie_sixteen_bytes_apart_through_the_whole_budget) {
     with_budget(4 * mebibyte, [] {

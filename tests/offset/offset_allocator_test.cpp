@@ -18,12 +18,11 @@
 
 namespace {
 
+using support::max_capacity;
 using support::walked;
 using support::walked_range;
 using tenure::offset_allocator;
 using tenure::offset_range;
-
-constexpr std::uint64_t most = offset_allocator::max_capacity;
 
 class offsets : public testing::Test {
 protected:
@@ -86,7 +85,7 @@ TEST_F(offsets, any_size_fits_a_capacity_of_that_size) {
             sizes.insert(sizes.end(), {edge - 1, edge, edge + 1});
         }
     }
-    sizes.insert(sizes.end(), {most - 1, most});
+    sizes.insert(sizes.end(), {max_capacity - 1, max_capacity});
     for (const std::uint64_t size : sizes) {
         offset_allocator ranges(size, source_);
         EXPECT_FALSE(ranges.allocate(size + 1)) << size;
@@ -104,7 +103,7 @@ TEST_F(offsets, after_all_is_freed_in_any_order_there_is_one_range_of_the_whole_
     const std::uint64_t seed = support::new_seed();
     support::random numbers(seed);
     for (int order = 0; order < 6; ++order) {
-        offset_allocator ranges(most, source_);
+        offset_allocator ranges(max_capacity, source_);
         std::vector<offset_range> held;
         for (std::size_t each = 0; each < count; ++each)
             held.push_back(ranges.allocate(1 + numbers.below(std::size_t{1} << numbers.below(50)),
@@ -238,7 +237,7 @@ TEST_F(offsets, a_hole_of_a_bins_least_size_is_taken_before_a_larger_one) {
 
 TEST_F(offsets, every_alignment_is_served_and_what_is_none_is_refused) {
     const support::heard_reports heard; // checked builds report what is refused
-    offset_allocator ranges(most, source_);
+    offset_allocator ranges(max_capacity, source_);
     ASSERT_TRUE(ranges.allocate(1));
     for (unsigned shift = 0; shift < 62; ++shift) {
         const std::uint64_t alignment = std::uint64_t{1} << shift;
@@ -254,13 +253,13 @@ TEST_F(offsets, every_alignment_is_served_and_what_is_none_is_refused) {
                                           std::uint64_t{1} << 62, std::uint64_t{1} << 63}) // the last two: only at 0
         EXPECT_FALSE(ranges.allocate(1, alignment)) << alignment;
     EXPECT_EQ(support::everything_seen(ranges), before);
-    offset_allocator other(most, source_);
-    EXPECT_TRUE(other.allocate(most, std::uint64_t{1} << 63));
+    offset_allocator other(max_capacity, source_);
+    EXPECT_TRUE(other.allocate(max_capacity, std::uint64_t{1} << 63));
 }
 
 TEST_F(offsets, offsets_and_sizes_have_64_bits) {
-    offset_allocator ranges(most, source_);
-    const std::uint64_t half = most / 2, much = (std::uint64_t{1} << 41) + 3;
+    offset_allocator ranges(max_capacity, source_);
+    const std::uint64_t half = max_capacity / 2, much = (std::uint64_t{1} << 41) + 3;
     const offset_range low = ranges.allocate(half);
     const offset_range middle = ranges.allocate(much);
     const offset_range high = ranges.allocate(half - much - 1);
@@ -268,7 +267,7 @@ TEST_F(offsets, offsets_and_sizes_have_64_bits) {
     EXPECT_EQ(low.offset, 0u);
     EXPECT_EQ(middle.offset, half);
     EXPECT_EQ(high.offset, half + much);
-    EXPECT_EQ(last.offset, most - 1);
+    EXPECT_EQ(last.offset, max_capacity - 1);
     EXPECT_EQ(ranges.size_of(middle), much);
     EXPECT_FALSE(ranges.allocate(1));
     ranges.deallocate(middle);
@@ -289,7 +288,7 @@ TEST_F(offsets, a_size_of_zero_counts_as_one) {
 
 TEST_F(offsets, a_capacity_of_zero_or_beyond_the_most_refuses_every_range) {
     const support::heard_reports heard; // checked builds report what is refused
-    for (const std::uint64_t capacity : {std::uint64_t{0}, most + 1, UINT64_MAX}) {
+    for (const std::uint64_t capacity : {std::uint64_t{0}, max_capacity + 1, UINT64_MAX}) {
         offset_allocator ranges(capacity, source_);
         EXPECT_EQ(ranges.capacity(), 0u);
         EXPECT_FALSE(ranges.allocate(0));
@@ -310,7 +309,8 @@ TEST_F(offsets, impossible_requests_are_refused_and_change_nothing) {
     EXPECT_EQ(source_.requests(), 0u);
     static_cast<void>(ranges.allocate(10));
     const support::everything_seen before(ranges);
-    for (const std::uint64_t size : {UINT64_MAX, UINT64_MAX - 1, std::uint64_t{1} << 63, most, std::uint64_t{991}})
+    for (const std::uint64_t size :
+         {UINT64_MAX, UINT64_MAX - 1, std::uint64_t{1} << 63, max_capacity, std::uint64_t{991}})
         for (const std::uint64_t alignment : {std::uint64_t{1}, std::uint64_t{16}, std::uint64_t{1} << 63})
             EXPECT_FALSE(ranges.allocate(size, alignment)) << size;
     EXPECT_EQ(support::everything_seen(ranges), before);
@@ -359,7 +359,7 @@ TEST_F(offsets, an_offset_range_is_a_value_whose_copies_are_as_good) {
 }
 
 TEST_F(offsets, record_memory_grows_with_use_and_is_used_again) {
-    offset_allocator ranges(most, source_);
+    offset_allocator ranges(max_capacity, source_);
     const offset_range first = ranges.allocate(1);
     const std::size_t at_first = source_.live_bytes();
     EXPECT_LE(at_first, 64u * 1024); // for one range; others take all that they may ever need

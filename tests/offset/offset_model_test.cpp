@@ -21,12 +21,11 @@
 
 namespace {
 
+using support::max_capacity;
 using support::step;
 using support::walked_range;
 using tenure::offset_allocator;
 using tenure::offset_range;
-
-constexpr std::uint64_t most = offset_allocator::max_capacity;
 
 /// What a stream is made of: how large the memory is, how large the requests and their alignments may be, and how small
 /// the requests of every second thousand of steps.
@@ -201,7 +200,8 @@ private:
     std::string grow(const step& each) {
         const std::uint64_t more = each.first % (std::uint64_t{1} << each.second % scale_.size_bits);
         const bool is_right = each.second % 16 != 0 || more == 0;
-        const std::uint64_t to = is_right ? std::min(capacity_ + more, most) : capacity_ - std::min(more, capacity_);
+        const std::uint64_t to =
+            is_right ? std::min(capacity_ + more, max_capacity) : capacity_ - std::min(more, capacity_);
         const bool expected = to >= capacity_;
         if (ranges_.grow(to) != expected) return "growing answered otherwise";
         if (expected) capacity_ = to;
@@ -253,7 +253,7 @@ TEST(offset_model, agrees_where_small_requests_come_after_gaps_too_small_for_tho
 
 TEST(offset_model, agrees_on_a_memory_of_gibibytes) { expect_agreement(15, {std::uint64_t{1} << 34, 32, 20}); }
 
-TEST(offset_model, agrees_on_the_largest_memory_and_sizes_near_it) { expect_agreement(15, {most, 62, 20}); }
+TEST(offset_model, agrees_on_the_largest_memory_and_sizes_near_it) { expect_agreement(15, {max_capacity, 62, 20}); }
 
 TEST(offset_model, agrees_from_nothing) { expect_agreement(10, {0, 12, 12}); }
 

@@ -20,13 +20,12 @@
 namespace {
 
 using support::json_of;
+using support::max_capacity;
 using support::walked;
 using support::walked_range;
 using tenure::offset_allocator;
 using tenure::offset_range;
 using tenure::offset_usage;
-
-constexpr std::uint64_t most = offset_allocator::max_capacity;
 
 TEST(offset_report, a_fresh_allocator_is_one_free_range_in_every_answer) {
     const offset_allocator fresh(1000);
@@ -97,7 +96,7 @@ TEST(offset_report, largest_free_is_exact_and_not_its_bins_least) {
 TEST(offset_report, what_largest_free_says_can_be_had_and_one_more_cannot) {
     const std::uint64_t seed = support::new_seed();
     support::random numbers(seed);
-    offset_allocator ranges(most);
+    offset_allocator ranges(max_capacity);
     std::vector<offset_range> held;
     for (int step = 0; step < 2000; ++step) {
         if (held.size() < 20 || numbers.below(2) == 0) {
@@ -207,10 +206,11 @@ private:
 
 TEST(offset_report, json_is_valid_however_many_ranges_and_however_large_the_numbers) {
     EXPECT_TRUE(json_reader(json_of(offset_allocator(0))).is_one_value());
-    EXPECT_TRUE(json_reader(json_of(offset_allocator(most))).is_one_value());
-    offset_allocator ranges(most);
-    for (std::uint64_t each = 0; each < 1000; ++each) static_cast<void>(ranges.allocate((most >> 11) + each, 2));
-    ranges.deallocate_after(ranges.allocate(most >> 2), 1);
+    EXPECT_TRUE(json_reader(json_of(offset_allocator(max_capacity))).is_one_value());
+    offset_allocator ranges(max_capacity);
+    for (std::uint64_t each = 0; each < 1000; ++each)
+        static_cast<void>(ranges.allocate((max_capacity >> 11) + each, 2));
+    ranges.deallocate_after(ranges.allocate(max_capacity >> 2), 1);
     const std::string text = json_of(ranges);
     EXPECT_TRUE(json_reader(text).is_one_value()) << text.substr(0, 500);
     EXPECT_EQ(static_cast<std::size_t>(std::count(text.begin(), text.end(), '{')), walked(ranges).size() + 1);

@@ -15,12 +15,11 @@
 
 namespace {
 
+using support::max_capacity;
 using support::walked;
 using support::walked_range;
 using tenure::offset_allocator;
 using tenure::offset_range;
-
-constexpr std::uint64_t most = offset_allocator::max_capacity;
 
 TEST(offset_resize, growing_behind_a_free_range_makes_that_one_larger) {
     offset_allocator ranges(100);
@@ -61,12 +60,12 @@ TEST(offset_resize, growing_to_less_or_beyond_the_most_is_refused_and_changes_no
     offset_allocator ranges(100);
     static_cast<void>(ranges.allocate(10));
     const support::everything_seen before(ranges);
-    for (const std::uint64_t capacity : {std::uint64_t{99}, std::uint64_t{0}, most + 1, UINT64_MAX})
+    for (const std::uint64_t capacity : {std::uint64_t{99}, std::uint64_t{0}, max_capacity + 1, UINT64_MAX})
         EXPECT_FALSE(ranges.grow(capacity));
     EXPECT_TRUE(ranges.grow(100)); // to what it is
     EXPECT_EQ(support::everything_seen(ranges), before);
-    EXPECT_TRUE(ranges.grow(most));
-    EXPECT_EQ(ranges.allocate(most - 10).offset, 10u);
+    EXPECT_TRUE(ranges.grow(max_capacity));
+    EXPECT_EQ(ranges.allocate(max_capacity - 10).offset, 10u);
 }
 
 TEST(offset_resize, shrinking_takes_from_the_free_end_alone) {

@@ -15,6 +15,8 @@
 
 namespace support {
 
+inline constexpr std::uint64_t max_capacity = tenure::offset_allocator::max_capacity;
+
 struct walked_range {
     std::uint64_t offset = 0;
     std::uint64_t size = 0;

@@ -11,12 +11,13 @@
 
 #include "support/address_space.hpp"
 #include "support/process.hpp"
+#include "support/units.hpp"
 
 namespace {
 
-namespace platform = tenure::platform;
+using support::mebibyte;
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
+namespace platform = tenure::platform;
 
 TEST(address_limit, a_range_that_fits_is_aligned_without_room_for_its_ends) {
     if (support::under_sanitizer()) GTEST_SKIP() << "sanitizers need addresses of their own";

@@ -20,12 +20,13 @@
 #include <tenure/platform/process.hpp>
 
 #include "support/process.hpp"
+#include "support/units.hpp"
 
 namespace {
 
-namespace platform = tenure::platform;
+using support::mebibyte;
 
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
+namespace platform = tenure::platform;
 
 bool all_are(const void* bytes, std::size_t count, unsigned char expected) {
     const auto* const first = static_cast<const unsigned char*>(bytes);

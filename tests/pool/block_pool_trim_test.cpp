@@ -11,12 +11,12 @@
 #include <tenure/pool/block_pool.hpp>
 
 #include "support/process.hpp"
+#include "support/units.hpp"
 
 namespace {
 
+using support::mebibyte;
 using tenure::block_pool;
-
-constexpr std::size_t mebibyte = std::size_t{1} << 20;
 
 std::vector<unsigned char*> take(block_pool& pool, std::size_t count) {
     std::vector<unsigned char*> blocks;

@@ -15,25 +15,17 @@
 #include <tenure/pool/stable_vector.hpp>
 #include <tenure/tenure_engine.h>
 
+#include "support/overruns.hpp"
 #include "support/process.hpp"
 #include "support/reports.hpp"
 
 namespace {
 
+using support::name_of;
+using support::write;
 using tenure::handle_pool;
 using tenure::pool_handle;
 using tenure::stable_vector;
-
-std::string name_of(const void* block) {
-    tenure::report_text text;
-    text.address(block);
-    return std::string(text.view());
-}
-
-void write(void* to, int byte, std::size_t count) {
-    TENURE_OPAQUE(to);
-    std::memset(to, byte, count);
-}
 
 struct object {
     char bytes[100];

@@ -15,21 +15,14 @@
 #include <tenure/pool/block_pool.hpp>
 #include <tenure/pool/shared_block_pool.hpp>
 
+#include "support/overruns.hpp"
 #include "support/process.hpp"
 #include "support/reports.hpp"
 
 namespace {
 
-std::string name_of(const void* block) {
-    tenure::report_text text;
-    text.address(block);
-    return std::string(text.view());
-}
-
-void write(void* to, int byte, std::size_t count) {
-    TENURE_OPAQUE(to);
-    std::memset(to, byte, count);
-}
+using support::name_of;
+using support::write;
 
 template<class Pool>
 class pool_overrun_death : public testing::Test {

@@ -200,8 +200,8 @@ TEST(small_object, placement_allocates_nothing) {
     EXPECT_EQ(live(), before);
 }
 
-struct shape : small_object {
-    virtual ~shape() = default;
+struct base_shape : small_object {
+    virtual ~base_shape() = default;
     virtual int kind() const { return 0; }
 };
 struct mixin {
@@ -209,19 +209,19 @@ struct mixin {
     int padding = 1;
 };
 template<int Kind, std::size_t Bytes>
-struct special : mixin, shape {
+struct special : mixin, base_shape {
     int kind() const override { return Kind; }
     unsigned char bytes[Bytes];
 };
-struct alignas(64) wide_shape : shape {
+struct alignas(64) wide_shape : base_shape {
     int kind() const override { return 64; }
 };
 
 TEST(small_object, deleting_through_a_base_gives_back_the_size_of_the_derived_class) {
     const std::size_t before = small_object::stats().live_bytes;
-    std::vector<std::unique_ptr<shape>> shapes;
+    std::vector<std::unique_ptr<base_shape>> shapes;
     for (int round = 0; round < 200; ++round) {
-        shapes.emplace_back(new shape);
+        shapes.emplace_back(new base_shape);
         shapes.emplace_back(new special<1, 8>);
         shapes.emplace_back(new special<2, 500>);
         shapes.emplace_back(new special<3, 40'000>);
@@ -251,7 +251,7 @@ TEST(small_object, trim_gives_back_what_is_empty) {
 // Made before main, deleted after it: the pools must be there first and last.
 std::unique_ptr<sized<56>> made_before_main{new sized<56>};
 struct deletes_last {
-    std::unique_ptr<shape> held{new special<1, 8>};
+    std::unique_ptr<base_shape> held{new special<1, 8>};
     ~deletes_last() {
         held.reset();
         held.reset(new special<2, 500>);

@@ -16,15 +16,16 @@
 #include "observe/profile/difference.hpp"
 #include "observe/profile/report/pprof.hpp"
 #include "profile/sample_profile.hpp"
+#include "support/holds.hpp"
 #include "support/random.hpp"
 
 namespace tenure::lab {
 
 namespace {
 
-bool holds(std::string_view text, std::string_view words) { return text.find(words) != std::string_view::npos; }
+using support::holds;
 
-named_profile named_sample() {
+named_profile numbered_sample() {
     named_profile profile = sample::named(sample::two_stacks());
     profile.mappings[0].path = "/bin/server";
     for (profile_stack& each : profile.stacks) {
@@ -73,7 +74,7 @@ message foreign(std::initializer_list<std::string_view> texts = {"", "inuse_spac
 }
 
 TEST(pprof_file, what_was_written_is_read_back) {
-    const named_profile written = named_sample();
+    const named_profile written = numbered_sample();
     const pprof_profile read = read_pprof(to_pprof(written));
     ASSERT_TRUE(read.ok()) << read.error;
     EXPECT_EQ(read.profile.program, "server");
@@ -108,14 +109,14 @@ TEST(pprof_file, files_of_others_are_read) {
     EXPECT_EQ(read.profile.live.bytes, 5000);
     EXPECT_EQ(read.profile.header.mean_bytes, 0u) << "no period";
     EXPECT_EQ(read.profile.stacks[0].live.variance, 0);
-    EXPECT_TRUE(holds(difference_text(read.profile, named_sample(), &profile_stack::live, 10, 3), "not known"));
+    EXPECT_TRUE(holds(difference_text(read.profile, numbered_sample(), &profile_stack::live, 10, 3), "not known"));
     message sampled = foreign();
     sampled.bytes(11, message{}.number(1, 4).number(2, 2).text).number(12, 4096);
     EXPECT_EQ(read_pprof_message(sampled.text).profile.header.mean_bytes, 4096u);
 }
 
 TEST(pprof_file, what_is_none_or_of_another_kind_is_refused_with_the_reason) {
-    const std::string packed = to_pprof(named_sample());
+    const std::string packed = to_pprof(numbered_sample());
     EXPECT_TRUE(is_gzipped(packed));
     EXPECT_FALSE(is_gzipped("TNHEAPPR"));
     EXPECT_TRUE(holds(read_pprof("\x1F\x8B nonsense").error, "damaged"));
@@ -165,7 +166,7 @@ TEST(pprof_file, repeated_frames_take_a_bounded_amount_of_memory) {
 }
 
 TEST(pprof_file, random_damage_is_survived) {
-    const std::string packed = to_pprof(named_sample()), plain = pprof_message(named_sample());
+    const std::string packed = to_pprof(numbered_sample()), plain = pprof_message(numbered_sample());
     support::random numbers(11);
     for (std::size_t length = 0; length < packed.size(); ++length)
         ASSERT_FALSE(read_pprof(packed.substr(0, length)).ok());

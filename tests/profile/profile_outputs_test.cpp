@@ -21,12 +21,13 @@
 #include "observe/profile/report/profile_json.hpp"
 #include "observe/profile/report/profile_text.hpp"
 #include "profile/sample_profile.hpp"
+#include "support/holds.hpp"
 
 namespace tenure::lab {
 
 namespace {
 
-bool holds(std::string_view text, std::string_view words) { return text.find(words) != std::string_view::npos; }
+using support::holds;
 
 profile_frame frame(std::uint64_t address, std::vector<std::string> functions) {
     profile_frame made{address, {}};

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "profile/sample_profile.hpp"
+#include "support/holds.hpp"
 #include "support/random.hpp"
 
 namespace tenure::lab {
@@ -19,7 +20,7 @@ namespace {
 
 namespace format = profile_format;
 
-bool holds(const std::string& text, const std::string& words) { return text.find(words) != std::string::npos; }
+using support::holds;
 
 TEST(saved_profile, reads_what_was_written) {
     const saved_profile read = read_profile(sample::two_stacks().finished());

@@ -12,13 +12,14 @@
 #include "report/chart/svg.hpp"
 #include "report/fixture.hpp"
 #include "report/page_check.hpp"
+#include "support/holds.hpp"
 #include "support/process.hpp"
 
 namespace tenure::lab {
 
 namespace {
 
-bool holds(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
+using support::holds;
 
 distance_view view_of(const contestant_result& who, const std::vector<std::int64_t>& values) {
     return {&who, {"cold"}, &values};

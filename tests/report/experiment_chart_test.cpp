@@ -11,14 +11,16 @@
 #include "report/fixture.hpp"
 #include "report/page_check.hpp"
 #include "report/snapshot.hpp"
+#include "support/holds.hpp"
 
 namespace tenure::lab {
 
 namespace {
 
+using fixture::ours;
+using fixture::peer;
+using support::holds;
 using names = std::vector<std::string>;
-
-bool holds(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
 
 /// The names of the figures that a chart shows, in its order.
 names shown_in(const experiment_result& found) {
@@ -48,8 +50,6 @@ result race(std::vector<contestant_result> contestants) {
 }
 
 std::string chart_of(const result& found) { return experiment_chart(found, found.experiments.at(0)); }
-
-constexpr contestant_role ours = contestant_role::ours, peer = contestant_role::peer;
 
 TEST(experiment_chart, the_picture_is_as_it_was) { expect_snapshot("chart.svg", chart_of(fixture::small_result())); }
 

@@ -9,6 +9,9 @@
 
 namespace tenure::lab::fixture {
 
+inline constexpr contestant_role ours = contestant_role::ours, peer = contestant_role::peer;
+inline constexpr contestant_role reference = contestant_role::reference;
+
 /// Two experiments, three rounds: a failed round, a missing and a failed contestant, a reference, names with letters
 /// that HTML, CSV and file systems mind. Every sample is written out, so that expected output can be worked out by
 /// hand.

@@ -51,9 +51,6 @@ struct row {
 
 constexpr double no = -1;
 
-constexpr contestant_role peer = contestant_role::peer, ours = contestant_role::ours;
-constexpr contestant_role reference = contestant_role::reference;
-
 constexpr std::array<row, 15> table{{
     {"glibc malloc",
      peer,

@@ -77,7 +77,7 @@ contestant_result absent(std::string name, outcome state, std::string reason) {
     return made;
 }
 
-experiment_result lifetimes() {
+experiment_result small_lifetimes() {
     experiment_result made;
     made.name = "lifetimes";
     made.question = "What does an allocation of 4 bytes cost?";
@@ -121,7 +121,7 @@ result small_result() {
     made.started_at = "2026-11-21T08:00:00Z";
     made.command = "tenure bench lifetimes --count 5";
     made.machine = machine();
-    made.experiments = {lifetimes(), throughput()};
+    made.experiments = {small_lifetimes(), throughput()};
     return made;
 }
 

@@ -11,12 +11,13 @@
 #include "report/html/html_words.hpp"
 #include "report/page_check.hpp"
 #include "report/snapshot.hpp"
+#include "support/holds.hpp"
 
 namespace tenure::lab {
 
 namespace {
 
-bool holds(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
+using support::holds;
 
 /// The page without its style sheet, whose changes are looked at in a browser.
 std::string body_of(const std::string& page) {

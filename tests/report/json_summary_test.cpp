@@ -22,7 +22,7 @@ std::string file_with(std::string_view fields) {
                        fields.empty() ? "" : ",", fields);
 }
 
-std::string error_of(std::string_view fields) {
+std::string error_of_fields(std::string_view fields) {
     const loaded_result loaded = parse_json(file_with(fields));
     EXPECT_FALSE(loaded.ok()) << fields;
     return loaded.error;
@@ -35,7 +35,7 @@ std::string figures_with(std::string_view figures) {
 
 /// The error for the fields of a figure.
 std::string figure_error(std::string_view fields) {
-    return error_of(figures_with(fmt::format(R"({{"figure":["alloc","ns/op"],{}}})", fields)));
+    return error_of_fields(figures_with(fmt::format(R"({{"figure":["alloc","ns/op"],{}}})", fields)));
 }
 
 const std::string at = "experiments[0].variants[0].figures[0].";
@@ -108,34 +108,35 @@ TEST(json_summary, the_forms_of_a_verdict_are_read) {
 }
 
 TEST(json_summary, an_experiment_without_figures_is_refused) {
-    EXPECT_EQ(error_of(""), "experiments[0].variants: expected a list, which every experiment of a summary has");
-    EXPECT_EQ(error_of(R"("variants":{})"), "experiments[0].variants: expected a list");
-    EXPECT_EQ(error_of(R"("variants":[3])"), "experiments[0].variants[0]: expected an object");
-    EXPECT_EQ(error_of(R"("variants":[{"variant":"warm"}])"),
+    EXPECT_EQ(error_of_fields(""), "experiments[0].variants: expected a list, which every experiment of a summary has");
+    EXPECT_EQ(error_of_fields(R"("variants":{})"), "experiments[0].variants: expected a list");
+    EXPECT_EQ(error_of_fields(R"("variants":[3])"), "experiments[0].variants[0]: expected an object");
+    EXPECT_EQ(error_of_fields(R"("variants":[{"variant":"warm"}])"),
               "experiments[0].variants[0].figures: expected a list of the figures of the variant");
-    EXPECT_EQ(error_of(R"("variants":[{"variant":7,"figures":[]}])"),
+    EXPECT_EQ(error_of_fields(R"("variants":[{"variant":7,"figures":[]}])"),
               "experiments[0].variants[0].variant: expected a string");
-    EXPECT_EQ(error_of(figures_with("3")), "experiments[0].variants[0].figures[0]: expected an object");
+    EXPECT_EQ(error_of_fields(figures_with("3")), "experiments[0].variants[0].figures[0]: expected an object");
     EXPECT_TRUE(parse_json(file_with(R"("variants":[])")).ok());
     EXPECT_TRUE(parse_json(file_with(figures_with(""))).ok());
 }
 
 TEST(json_summary, a_figure_without_names_is_refused_and_so_is_one_that_is_there_twice) {
     const std::string one = R"({"figure":["a","b"],"values":[]})";
-    EXPECT_EQ(error_of(figures_with(R"({"values":[]})")), at + "figure: expected a list of 2 (metric, unit)");
-    EXPECT_EQ(error_of(figures_with(R"({"figure":["a"],"values":[]})")),
+    EXPECT_EQ(error_of_fields(figures_with(R"({"values":[]})")), at + "figure: expected a list of 2 (metric, unit)");
+    EXPECT_EQ(error_of_fields(figures_with(R"({"figure":["a"],"values":[]})")),
               at + "figure: expected a list of 2 (metric, unit), not of 1");
-    EXPECT_EQ(error_of(figures_with(R"({"figure":["a",3],"values":[]})")), at + "figure[1]: expected a string");
-    EXPECT_EQ(error_of(figures_with(one + "," + one)),
+    EXPECT_EQ(error_of_fields(figures_with(R"({"figure":["a",3],"values":[]})")), at + "figure[1]: expected a string");
+    EXPECT_EQ(error_of_fields(figures_with(one + "," + one)),
               "experiments[0].variants[0].figures[1].figure: expected a figure that is not in the experiment yet");
-    EXPECT_EQ(error_of(R"("variants":[{"figures":[)" + one + R"(]},{"figures":[)" + one + "]}]"),
+    EXPECT_EQ(error_of_fields(R"("variants":[{"figures":[)" + one + R"(]},{"figures":[)" + one + "]}]"),
               "experiments[0].variants[1].figures[0].figure: expected a figure that is not in the experiment yet");
 }
 
 TEST(json_summary, pairs_of_another_kind_are_refused) {
-    EXPECT_EQ(error_of(R"("parameters":[["--count"]],"variants":[])"),
+    EXPECT_EQ(error_of_fields(R"("parameters":[["--count"]],"variants":[])"),
               "experiments[0].parameters[0]: expected a list of 2 (name, value), not of 1");
-    EXPECT_EQ(error_of(R"("primary":[["alloc",3]],"variants":[])"), "experiments[0].primary[0][1]: expected a string");
+    EXPECT_EQ(error_of_fields(R"("primary":[["alloc",3]],"variants":[])"),
+              "experiments[0].primary[0][1]: expected a string");
 }
 
 TEST(json_summary, values_of_another_kind_or_number_are_refused_with_their_place) {
@@ -182,7 +183,9 @@ TEST(json_summary, a_verdict_about_somebody_without_the_figure_is_refused) {
 }
 
 TEST(json_summary, quotients_rank_and_distances_of_another_kind_are_refused) {
-    const auto after = [](std::string_view fields) { return error_of(R"("variants":[],)" + std::string(fields)); };
+    const auto after = [](std::string_view fields) {
+        return error_of_fields(R"("variants":[],)" + std::string(fields));
+    };
     const std::string experiment = "experiments[0].";
     const std::string quotient = R"("quotients":[{"title":"a/b","over":"a","under":"b"}],"quotient_values":)";
     EXPECT_EQ(after(quotient + R"([{"figure":"alloc"}])"),
@@ -216,7 +219,8 @@ TEST(json_summary, a_file_with_more_than_any_summary_has_is_refused) {
     for (int index = 0; index <= 10'000; ++index) {
         figures += fmt::format(R"({}{{"figure":["{}",""],"values":[]}})", index == 0 ? "" : ",", index);
     }
-    EXPECT_EQ(error_of(figures_with(figures)), "not a result of `tenure bench`: 10001 figures; the maximum is 10000");
+    EXPECT_EQ(error_of_fields(figures_with(figures)),
+              "not a result of `tenure bench`: 10001 figures; the maximum is 10000");
 }
 
 TEST(json_summary, names_of_a_foreign_file_carry_no_escape_sequences) {

@@ -18,7 +18,8 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr contestant_role peer = contestant_role::peer, ours = contestant_role::ours;
+using fixture::ours;
+using fixture::peer;
 
 struct entry {
     const char* name;

@@ -11,12 +11,13 @@
 #include "report/fixture.hpp"
 #include "report/snapshot.hpp"
 #include "report/table/text.hpp"
+#include "support/holds.hpp"
 
 namespace tenure::lab {
 
 namespace {
 
-bool holds(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
+using support::holds;
 
 /// Bars that end cells: those without a backslash in front.
 std::size_t cells_of(const std::string& line) {

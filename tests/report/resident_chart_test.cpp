@@ -9,12 +9,13 @@
 #include "report/html/html.hpp"
 #include "report/page_check.hpp"
 #include "report/snapshot.hpp"
+#include "support/holds.hpp"
 
 namespace tenure::lab {
 
 namespace {
 
-bool holds(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
+using support::holds;
 
 constexpr std::int64_t mib = 1024; // in KiB
 

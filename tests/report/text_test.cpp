@@ -12,10 +12,13 @@
 #include "report/letters.hpp"
 #include "report/snapshot.hpp"
 #include "report/table/text_grid.hpp"
+#include "support/holds.hpp"
 
 namespace tenure::lab {
 
 namespace {
+
+using support::holds;
 
 std::size_t widest_line(const std::string& text) {
     std::size_t widest = 0;
@@ -26,8 +29,6 @@ std::size_t widest_line(const std::string& text) {
     }
     return widest;
 }
-
-bool holds(const std::string& text, std::string_view words) { return text.find(words) != std::string::npos; }
 
 TEST(text, the_tables_are_as_they_were) {
     expect_snapshot("tables.txt", text_tables(fixture::small_result(), {100, colour::plain}));

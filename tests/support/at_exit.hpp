@@ -5,6 +5,9 @@
 /// \file
 /// For death tests of what a program writes when it ends.
 
+#include <sys/mman.h>
+
+#include <cstddef>
 #include <cstdlib>
 #include <new>
 #include <ostream>
@@ -54,6 +57,10 @@ T& forever(Arguments&&... arguments) {
     alignas(T) static unsigned char memory[sizeof(T)];
     return *::new (memory) T(std::forward<Arguments>(arguments)...);
 }
+
+inline constexpr std::size_t mapped_bytes = std::size_t{64} << 10;
+
+inline void* map() { return ::mmap(nullptr, mapped_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0); }
 
 /// Ends the program as main() does, but without the test framework's own objects.
 [[noreturn]] inline void end() { std::exit(0); }

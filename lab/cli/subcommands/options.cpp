@@ -65,7 +65,7 @@ std::string report_text(const option_info& info, std::uint64_t form) {
     return std::to_string(form);
 }
 
-std::string value_text(const option_info& info, std::uint64_t value) {
+std::string option_value_text(const option_info& info, std::uint64_t value) {
     switch (info.form) {
     case option_form::bytes: return bytes_text(value);
     case option_form::parts: return set_text(info, part_words, value);
@@ -89,8 +89,8 @@ std::string in_words() {
     std::string made;
     for (const option_info& info : option_table()) {
         made += fmt::format("{} = {}   ({})\n    {}=VALUE   {}; default {}\n    {}\n", info.name,
-                            value_text(info, option_value(info.id)), origin_text(option_source(info.id)),
-                            info.environment, valid_values(info), value_text(info, info.built_in), info.help);
+                            option_value_text(info, option_value(info.id)), origin_text(option_source(info.id)),
+                            info.environment, valid_values(info), option_value_text(info, info.built_in), info.help);
     }
     return made;
 }
@@ -99,11 +99,11 @@ nlohmann::json as_json() {
     nlohmann::json made = nlohmann::json::array();
     for (const option_info& info : option_table()) {
         made.push_back({{"name", info.name},
-                        {"value", value_text(info, option_value(info.id))},
+                        {"value", option_value_text(info, option_value(info.id))},
                         {"origin", origin_text(option_source(info.id))},
                         {"environment", info.environment},
                         {"valid", valid_values(info)},
-                        {"default", value_text(info, info.built_in)},
+                        {"default", option_value_text(info, info.built_in)},
                         {"help", info.help}});
     }
     return made;
@@ -119,7 +119,7 @@ std::string valid_values(const option_info& info) {
         return fmt::format("all, none, or some of {} separated by commas", fmt::join(mitigation_words, ", "));
     }
     if (info.form == option_form::report) return "none, text or json";
-    return fmt::format("from {} to {}{}", value_text(info, info.lowest), value_text(info, info.highest),
+    return fmt::format("from {} to {}{}", option_value_text(info, info.lowest), option_value_text(info, info.highest),
                        info.form == option_form::bytes ? " bytes; K, M and G suffixes allowed" : "");
 }
 

@@ -24,15 +24,13 @@
 #include "cli/arguments/nearest.hpp"
 #include "cli/arguments/program_file.hpp"
 #include "cli/command_line.hpp"
+#include "cli/programs/child_program.hpp"
 #include "cli/subcommands/options.hpp"
 #include "cli/terminal.hpp"
 
 namespace tenure::lab {
 
 namespace {
-
-// The shell's codes: the program was found and could not be run; the program was not found.
-constexpr int cannot_run = 126, not_found = 127;
 
 struct chosen_library {
     std::string path; ///< empty for the C library's own malloc

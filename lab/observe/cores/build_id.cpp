@@ -12,8 +12,6 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + 3) / 4 * 4; }
-
 [[nodiscard]] std::string hex_of(const unsigned char* bytes, std::size_t count) {
     constexpr char digits[] = "0123456789abcdef";
     std::string text;
@@ -30,7 +28,7 @@ constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + 3) / 4 * 4
     for (std::uint64_t left = std::min(bytes, most_bytes); left >= sizeof(Elf64_Nhdr);) {
         Elf64_Nhdr note{};
         if (!read(at, &note, sizeof note)) return {};
-        const std::uint64_t size = sizeof note + padded(note.n_namesz) + padded(note.n_descsz);
+        const std::uint64_t size = sizeof note + padded_note_bytes(note.n_namesz) + padded_note_bytes(note.n_descsz);
         if (size > left) return {};
         char name[4]{};
         const bool is_gnu = note.n_namesz == sizeof name && read(at + sizeof note, name, sizeof name) &&

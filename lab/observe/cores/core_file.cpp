@@ -19,10 +19,8 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr std::uint64_t page_bytes = 4096;
-constexpr unsigned word_bits = 64;
-
-constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + 3) / 4 * 4; }
+constexpr std::uint64_t os_page_bytes = 4096;
+constexpr unsigned touched_word_bits = 64;
 
 template<class Entry>
 [[nodiscard]] const Entry* entry_at(const std::vector<Entry>& entries, std::uint64_t address) {
@@ -118,12 +116,13 @@ void core_file::read_parts() {
             continue;
         }
         if (part.p_memsz == 0) continue;
-        if (part.p_filesz > part.p_memsz || part.p_memsz > UINT64_MAX - part.p_vaddr || part.p_vaddr % page_bytes != 0)
+        if (part.p_filesz > part.p_memsz || part.p_memsz > UINT64_MAX - part.p_vaddr ||
+            part.p_vaddr % os_page_bytes != 0)
             throw core_error(
                 fmt::format("The file is damaged: a part of {} bytes at {:#x} cannot be.", part.p_memsz, part.p_vaddr));
         parts_.push_back(
             {part.p_vaddr, part.p_vaddr + part.p_filesz, part.p_vaddr + part.p_memsz, part.p_offset, part.p_flags});
-        page_count_ += part.p_filesz / page_bytes;
+        page_count_ += part.p_filesz / os_page_bytes;
     }
     const auto is_before = [](const auto& a, const auto& b) { return a.begin < b.begin; };
     std::stable_sort(parts_.begin(), parts_.end(), is_before);
@@ -139,7 +138,8 @@ void core_file::read_notes(std::uint64_t at, std::uint64_t bytes) {
     while (bytes >= sizeof(Elf64_Nhdr)) {
         Elf64_Nhdr note{};
         if (!bytes_->read(at, &note, sizeof note)) return;
-        const std::uint64_t lead = sizeof note + padded(note.n_namesz), size = lead + padded(note.n_descsz);
+        const std::uint64_t lead = sizeof note + padded_note_bytes(note.n_namesz),
+                            size = lead + padded_note_bytes(note.n_descsz);
         if (size > bytes) throw core_error("The file is damaged: a note is longer than its part.");
         char name[5]{};
         const bool is_core = note.n_namesz == sizeof name && bytes_->read(at + sizeof note, name, sizeof name) &&
@@ -283,7 +283,7 @@ std::string core_file::read(std::uint64_t address, std::uint64_t count) const {
         at += now;
         left -= now;
     }
-    if (count > page_count_ * page_bytes + (std::uint64_t{1} << 20))
+    if (count > page_count_ * os_page_bytes + (std::uint64_t{1} << 20))
         throw core_error(fmt::format("The heap's records are damaged: they lead to {} bytes at {:#x}, more than the "
                                      "core file has.",
                                      count, address));
@@ -303,18 +303,18 @@ void core_file::find_touched() {
     std::string buffer(step, '\0');
     for (core_part& part : parts_) {
         const std::uint64_t bytes = part.end - part.begin;
-        part.touched.assign((bytes / page_bytes + word_bits - 1) / word_bits, 0);
+        part.touched.assign((bytes / os_page_bytes + touched_word_bits - 1) / touched_word_bits, 0);
         for (std::uint64_t at = 0; at < bytes;) {
             const std::uint64_t data = std::max(bytes_->next_data(part.file_at + at), part.file_at + at) - part.file_at;
             if (data >= bytes) break;
-            at = data / page_bytes * page_bytes;
+            at = data / os_page_bytes * os_page_bytes;
             const std::uint64_t count = std::min(step, bytes - at);
             if (!bytes_->read(part.file_at + at, buffer.data(), count))
                 throw core_error("The file was changed while it was read.");
-            for (std::uint64_t page = 0; page + page_bytes <= count; page += page_bytes) {
-                if (is_zero(buffer.data() + page, page_bytes)) continue;
-                const std::uint64_t number = (at + page) / page_bytes;
-                part.touched[number / word_bits] |= std::uint64_t{1} << (number % word_bits);
+            for (std::uint64_t page = 0; page + os_page_bytes <= count; page += os_page_bytes) {
+                if (is_zero(buffer.data() + page, os_page_bytes)) continue;
+                const std::uint64_t number = (at + page) / os_page_bytes;
+                part.touched[number / touched_word_bits] |= std::uint64_t{1} << (number % touched_word_bits);
             }
             at += count;
         }
@@ -324,9 +324,9 @@ void core_file::find_touched() {
 bool core_file::is_touched(std::uint64_t address) const {
     const core_part* const part = part_of(address);
     if (part == nullptr) return false;
-    const std::uint64_t number = (address - part->begin) / page_bytes;
-    return number / word_bits < part->touched.size() &&
-           (part->touched[number / word_bits] >> (number % word_bits) & 1) != 0;
+    const std::uint64_t number = (address - part->begin) / os_page_bytes;
+    return number / touched_word_bits < part->touched.size() &&
+           (part->touched[number / touched_word_bits] >> (number % touched_word_bits) & 1) != 0;
 }
 
 std::uint64_t core_file::for_each_touched(std::uint64_t begin, std::uint64_t end,
@@ -340,22 +340,22 @@ std::uint64_t core_file::for_each_touched(std::uint64_t begin, std::uint64_t end
         ++looked_at;
         for (std::uint64_t at = std::max(begin, part->begin), last = std::min(end, part->end); at < last;) {
             ++looked_at;
-            const std::uint64_t number = (at - part->begin) / page_bytes;
+            const std::uint64_t number = (at - part->begin) / os_page_bytes;
             const std::uint64_t word =
-                number / word_bits < part->touched.size() ? part->touched[number / word_bits] : 0;
-            const std::uint64_t left_in_word = word_bits - number % word_bits;
+                number / touched_word_bits < part->touched.size() ? part->touched[number / touched_word_bits] : 0;
+            const std::uint64_t left_in_word = touched_word_bits - number % touched_word_bits;
             if (word == 0) {
-                at += left_in_word * page_bytes;
+                at += left_in_word * os_page_bytes;
                 continue;
             }
-            if ((word >> (number % word_bits) & 1) != 0) {
+            if ((word >> (number % touched_word_bits) & 1) != 0) {
                 if (at != run_end || run_begin == run_end) {
                     if (run_begin != run_end) visit(run_begin, run_end - run_begin);
                     run_begin = at;
                 }
-                run_end = at + page_bytes;
+                run_end = at + os_page_bytes;
             }
-            at += page_bytes;
+            at += os_page_bytes;
         }
     }
     if (run_begin != run_end) visit(run_begin, run_end - run_begin);

@@ -69,7 +69,7 @@ std::vector<std::size_t> unbeaten(const table& from, std::size_t index, const st
 }
 
 /// The row of a contestant that a summary names; no_row for an empty name.
-std::size_t row_named(const table& from, std::string_view name) {
+std::size_t row_index(const table& from, std::string_view name) {
     const auto place =
         std::find_if(from.rows.begin(), from.rows.end(), [&](const table_row& row) { return row.who->name == name; });
     return name.empty() || place == from.rows.end() ? no_row : static_cast<std::size_t>(place - from.rows.begin());
@@ -78,14 +78,14 @@ std::size_t row_named(const table& from, std::string_view name) {
 std::vector<std::size_t> rows_named(const table& from, const std::vector<std::string>& names) {
     std::vector<std::size_t> rows;
     for (const std::string& name : names) {
-        if (const std::size_t row = row_named(from, name); row != no_row) rows.push_back(row);
+        if (const std::size_t row = row_index(from, name); row != no_row) rows.push_back(row);
     }
     return rows;
 }
 
 verdict summarized_verdict(const table& from, std::size_t index, const judged_figure& judged) {
-    verdict made{index, rows_named(from, judged.best), row_named(from, judged.ours), row_named(from, judged.other),
-                 row_named(from, judged.reference)};
+    verdict made{index, rows_named(from, judged.best), row_index(from, judged.ours), row_index(from, judged.other),
+                 row_index(from, judged.reference)};
     if (made.ours == no_row || made.other == no_row) return made;
     made.against = judged.against;
     made.stands = judged.stands;

@@ -13,18 +13,18 @@ namespace tenure::lab {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
-json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+ordered_json number(double value) { return std::isfinite(value) ? ordered_json(value) : ordered_json(nullptr); }
 
-json to_value(const summary& found) {
+ordered_json to_value(const summary& found) {
     return {{"median", number(found.median)},
             {"low", number(found.low)},
             {"high", number(found.high)},
             {"rounds", found.count}};
 }
 
-json to_value(const compared_metric& row) {
+ordered_json to_value(const compared_metric& row) {
     return {{"experiment", row.experiment},
             {"contestant", row.contestant},
             {"variant", row.variant},
@@ -42,13 +42,13 @@ json to_value(const compared_metric& row) {
 }
 
 std::string to_json(const comparison& found) {
-    json rows = json::array();
+    ordered_json rows = ordered_json::array();
     for (const compared_metric& row : found.rows) rows.push_back(to_value(row));
-    const json whole = {{"before", found.before_name},   {"after", found.after_name},
-                        {"warnings", found.warnings},    {"rows", rows},
-                        {"ambiguous", found.ambiguous},  {"only_before", found.only_before},
-                        {"only_after", found.only_after}};
-    return whole.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
+    const ordered_json whole = {{"before", found.before_name},   {"after", found.after_name},
+                                {"warnings", found.warnings},    {"rows", rows},
+                                {"ambiguous", found.ambiguous},  {"only_before", found.only_before},
+                                {"only_after", found.only_after}};
+    return whole.dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n";
 }
 
 }

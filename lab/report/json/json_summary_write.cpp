@@ -15,17 +15,17 @@ namespace tenure::lab {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
 /// Whole numbers without the ".0" that JSON does not need.
-json short_number(double value) {
+ordered_json short_number(double value) {
     constexpr double largest = 1e15;
     const bool is_whole = std::abs(value) < largest && value == std::floor(value);
     if (is_whole && !(value == 0.0 && std::signbit(value))) return static_cast<std::int64_t>(value);
     return json_number(value);
 }
 
-json index_of(const experiment_result& found, std::string_view name) {
+ordered_json index_of(const experiment_result& found, std::string_view name) {
     const auto place = std::find_if(found.contestants.begin(), found.contestants.end(),
                                     [&](const contestant_result& one) { return one.name == name; });
     if (name.empty() || place == found.contestants.end()) return nullptr;
@@ -39,11 +39,11 @@ const metric* find_metric(const contestant_result& who, const judged_figure& col
     return place == who.metrics.end() ? nullptr : &*place;
 }
 
-json values_of(const metric* measured, std::size_t rounds) {
+ordered_json values_of(const metric* measured, std::size_t rounds) {
     if (measured == nullptr) return nullptr;
     const summary& value = measured->summarized->value;
     const summary& ratio = measured->summarized->ratio;
-    json made = json::array();
+    ordered_json made = ordered_json::array();
     if (value.count == 0) return made;
     const bool has_rounds = value.count != rounds;
     made.push_back(short_number(value.median));
@@ -51,7 +51,8 @@ json values_of(const metric* measured, std::size_t rounds) {
         made.push_back(short_number(value.low));
         made.push_back(short_number(value.high));
     }
-    if (has_rounds || ratio.count != 0) made.push_back(ratio.count == 0 ? json(nullptr) : short_number(ratio.median));
+    if (has_rounds || ratio.count != 0)
+        made.push_back(ratio.count == 0 ? ordered_json(nullptr) : short_number(ratio.median));
     if (has_rounds) made.push_back(value.count);
     return made;
 }
@@ -75,13 +76,13 @@ better sense_of(const experiment_result& found, const judged_figure& column) {
 }
 
 /// Removes the null items at the end.
-json shortened(json list) {
+ordered_json shortened(ordered_json list) {
     while (!list.empty() && list.back().is_null()) list.erase(list.size() - 1);
     return list;
 }
 
-json to_value(const judged_figure& column, const experiment_result& found) {
-    json made{{"figure", json::array({column.metric, column.unit})}};
+ordered_json to_value(const judged_figure& column, const experiment_result& found) {
+    ordered_json made{{"figure", ordered_json::array({column.metric, column.unit})}};
     const better sense = sense_of(found, column);
     if (sense != better::smaller) made["better"] = word_of(sense);
     const std::size_t rounds = rounds_of(found, column);
@@ -89,11 +90,11 @@ json to_value(const judged_figure& column, const experiment_result& found) {
     if (!column.best.empty()) {
         made["best"] = array_of(column.best, [&](const std::string& name) { return index_of(found, name); });
     }
-    json verdict = json::array({index_of(found, column.ours), index_of(found, column.reference)});
+    ordered_json verdict = ordered_json::array({index_of(found, column.ours), index_of(found, column.reference)});
     if (!column.ours.empty() && !column.other.empty()) {
         verdict.push_back(index_of(found, column.other));
         verdict.push_back(standing_words[static_cast<std::size_t>(column.stands)]);
-        verdict.push_back(column.against.count == 0 ? json(nullptr) : short_number(column.against.median));
+        verdict.push_back(column.against.count == 0 ? ordered_json(nullptr) : short_number(column.against.median));
     } else {
         verdict.push_back(index_of(found, column.other));
     }
@@ -105,13 +106,13 @@ json to_value(const judged_figure& column, const experiment_result& found) {
 }
 
 /// In order of first appearance, as the tables are.
-json variants_of(const experiment_result& found) {
-    json made = json::array();
+ordered_json variants_of(const experiment_result& found) {
+    ordered_json made = ordered_json::array();
     for (const judged_figure& column : found.summarized->figures) {
-        auto place =
-            std::find_if(made.begin(), made.end(), [&](const json& one) { return one["variant"] == column.variant; });
+        auto place = std::find_if(made.begin(), made.end(),
+                                  [&](const ordered_json& one) { return one["variant"] == column.variant; });
         if (place == made.end()) {
-            made.push_back(json{{"variant", column.variant}, {"figures", json::array()}});
+            made.push_back(ordered_json{{"variant", column.variant}, {"figures", ordered_json::array()}});
             place = std::prev(made.end());
         }
         (*place)["figures"].push_back(to_value(column, found));
@@ -119,15 +120,16 @@ json variants_of(const experiment_result& found) {
     return made;
 }
 
-json to_value(const quotient_row& row) {
-    return {{"figure", row.figure},
-            {"values", array_of(row.all, [](const summary& one) {
-                 if (one.count == 0) return json::array();
-                 return json{short_number(one.median), short_number(one.low), short_number(one.high), one.count};
-             })}};
+ordered_json to_value(const quotient_row& row) {
+    return {
+        {"figure", row.figure},
+        {"values", array_of(row.all, [](const summary& one) {
+             if (one.count == 0) return ordered_json::array();
+             return ordered_json{short_number(one.median), short_number(one.low), short_number(one.high), one.count};
+         })}};
 }
 
-json to_value(const distance_row& row, const experiment_result& found) {
+ordered_json to_value(const distance_row& row, const experiment_result& found) {
     const distance_summary& all = row.found;
     return {{"contestant", index_of(found, row.contestant)},
             {"variants", row.variants},
@@ -140,12 +142,12 @@ void write_summary(const experiment_result& found, nlohmann::ordered_json& into)
     const experiment_summary& all = *found.summarized;
     if (!found.parameters.empty()) {
         into["parameters"] = array_of(found.parameters, [](const parameter& one) {
-            return json::array({one.name, one.value});
+            return ordered_json::array({one.name, one.value});
         });
     }
     if (!found.primary.empty()) {
         into["primary"] = array_of(found.primary, [](const figure_pattern& one) {
-            return json::array({one.metric, one.variant});
+            return ordered_json::array({one.metric, one.variant});
         });
     }
     into["variants"] = variants_of(found);
@@ -154,7 +156,7 @@ void write_summary(const experiment_result& found, nlohmann::ordered_json& into)
     }
     if (!all.order.empty()) {
         into["rank"] = array_of(all.order, [&](const ranked& one) {
-            return json{index_of(found, one.name), short_number(one.score), one.measured, one.possible};
+            return ordered_json{index_of(found, one.name), short_number(one.score), one.measured, one.possible};
         });
     }
     if (!all.distances.empty()) {

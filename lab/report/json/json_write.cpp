@@ -16,28 +16,29 @@ namespace tenure::lab {
 
 namespace {
 
-using json = nlohmann::ordered_json;
+using nlohmann::ordered_json;
 
-json to_value(const metric& measured, const experiment_result& experiment) {
-    json made{{"name", measured.name},
-              {"variant", measured.variant},
-              {"unit", measured.unit},
-              {"better", word_of(measured.sense)}};
+ordered_json to_value(const metric& measured, const experiment_result& experiment) {
+    ordered_json made{{"name", measured.name},
+                      {"variant", measured.variant},
+                      {"unit", measured.unit},
+                      {"better", word_of(measured.sense)}};
     // Derived from the experiment's list, for readers of single figures. Our own reader ignores it.
     if (is_primary(experiment, measured.name, measured.variant)) made["primary"] = true;
     made["samples"] = array_of(measured.samples, json_number);
     return made;
 }
 
-json to_value(const series& list) {
+ordered_json to_value(const series& list) {
     return {{"name", list.name}, {"variant", list.variant}, {"unit", list.unit}, {"values", list.values}};
 }
 
-json to_value(const contestant_result& who, const experiment_result& experiment) {
-    json made{{"name", who.name},     {"version", who.version}, {"kind", who.kind}, {"state", word_of(who.state)},
-              {"reason", who.reason}, {"proof", who.proof},     {"note", who.note}};
+ordered_json to_value(const contestant_result& who, const experiment_result& experiment) {
+    ordered_json made{
+        {"name", who.name},     {"version", who.version}, {"kind", who.kind}, {"state", word_of(who.state)},
+        {"reason", who.reason}, {"proof", who.proof},     {"note", who.note}};
     made["left_out"] = array_of(who.left_out, [](const left_out_part& one) {
-        return json{{"part", one.part}, {"reason", one.reason}};
+        return ordered_json{{"part", one.part}, {"reason", one.reason}};
     });
     if (!experiment.summarized) {
         made["metrics"] = array_of(who.metrics, [&](const metric& measured) { return to_value(measured, experiment); });
@@ -48,8 +49,8 @@ json to_value(const contestant_result& who, const experiment_result& experiment)
 }
 
 /// Without fields that have their default, which is most of the text fields of a contestant.
-json without_defaults(const json& object) {
-    json made = json::object();
+ordered_json without_defaults(const ordered_json& object) {
+    ordered_json made = ordered_json::object();
     for (const auto& [key, value] : object.items()) {
         const bool is_default =
             value == "" || (value.is_array() && value.empty()) || (key == "state" && value == "measured");
@@ -58,45 +59,46 @@ json without_defaults(const json& object) {
     return made;
 }
 
-json to_value(const property_table& properties) {
+ordered_json to_value(const property_table& properties) {
     return {{"title", properties.title}, {"columns", properties.columns}, {"rows", properties.rows}};
 }
 
-json full_value(const experiment_result& found) {
-    return {{"name", found.name},
-            {"question", found.question},
-            {"unfair", found.unfair},
-            {"baseline", found.baseline},
-            {"parameters", array_of(found.parameters,
-                                    [](const parameter& given) {
-                                        return json{{"name", given.name}, {"value", given.value}};
-                                    })},
-            {"rounds", found.rounds},
-            {"contestants",
-             array_of(found.contestants, [&](const contestant_result& who) { return to_value(who, found); })},
-            {"properties", array_of(found.properties, [](const property_table& one) { return to_value(one); })},
-            {"quotients", array_of(found.quotients,
-                                   [](const quotient& one) {
-                                       return json{{"title", one.title}, {"over", one.over}, {"under", one.under}};
-                                   })},
-            {"ranking_rule", found.ranking_rule},
-            {"ranking", found.ranking},
-            {"unranked", found.unranked},
-            {"primary", array_of(found.primary, [](const figure_pattern& one) {
-                 return json{{"metric", one.metric}, {"variant", one.variant}};
-             })}};
+ordered_json full_value(const experiment_result& found) {
+    return {
+        {"name", found.name},
+        {"question", found.question},
+        {"unfair", found.unfair},
+        {"baseline", found.baseline},
+        {"parameters", array_of(found.parameters,
+                                [](const parameter& given) {
+                                    return ordered_json{{"name", given.name}, {"value", given.value}};
+                                })},
+        {"rounds", found.rounds},
+        {"contestants",
+         array_of(found.contestants, [&](const contestant_result& who) { return to_value(who, found); })},
+        {"properties", array_of(found.properties, [](const property_table& one) { return to_value(one); })},
+        {"quotients", array_of(found.quotients,
+                               [](const quotient& one) {
+                                   return ordered_json{{"title", one.title}, {"over", one.over}, {"under", one.under}};
+                               })},
+        {"ranking_rule", found.ranking_rule},
+        {"ranking", found.ranking},
+        {"unranked", found.unranked},
+        {"primary", array_of(found.primary, [](const figure_pattern& one) {
+             return ordered_json{{"metric", one.metric}, {"variant", one.variant}};
+         })}};
 }
 
-json to_value(const experiment_result& found) {
-    const json full = full_value(found);
+ordered_json to_value(const experiment_result& found) {
+    const ordered_json full = full_value(found);
     if (!found.summarized) return full;
-    json made = without_defaults(full);
-    for (json& who : made["contestants"]) who = without_defaults(who);
+    ordered_json made = without_defaults(full);
+    for (ordered_json& who : made["contestants"]) who = without_defaults(who);
     write_summary(found, made);
     return made;
 }
 
-json to_value(const machine_info& machine) {
+ordered_json to_value(const machine_info& machine) {
     return {{"cpu", machine.cpu},
             {"cores", machine.cores},
             {"memory_bytes", machine.memory_bytes},
@@ -110,7 +112,7 @@ json to_value(const machine_info& machine) {
             {"commit", machine.commit}};
 }
 
-json to_value(const standing_counts& counts) {
+ordered_json to_value(const standing_counts& counts) {
     return {{"figures", counts.figures()},
             {"leads", counts.leads},
             {"level", counts.level},
@@ -118,7 +120,7 @@ json to_value(const standing_counts& counts) {
             {"trails_by_more", counts.trails_much}};
 }
 
-json to_value(const trailing_figure& one) {
+ordered_json to_value(const trailing_figure& one) {
     return {{"experiment", one.experiment},
             {"metric", one.metric},
             {"variant", one.variant},
@@ -134,14 +136,14 @@ json to_value(const trailing_figure& one) {
 }
 
 /// Derived from the samples; the reader ignores it.
-json to_value(const standings& found) {
-    json made{{"experiments", array_of(found.experiments,
-                                       [](const experiment_standing& one) {
-                                           json row{{"name", one.experiment}};
-                                           row.update(to_value(one.counts));
-                                           return row;
-                                       })},
-              {"all", to_value(found.all)}};
+ordered_json to_value(const standings& found) {
+    ordered_json made{{"experiments", array_of(found.experiments,
+                                               [](const experiment_standing& one) {
+                                                   ordered_json row{{"name", one.experiment}};
+                                                   row.update(to_value(one.counts));
+                                                   return row;
+                                               })},
+                      {"all", to_value(found.all)}};
     if (found.all_but_vectors) made["all_but_vectors"] = to_value(*found.all_but_vectors);
     made["trails"] = array_of(found.trails, [](const trailing_figure& one) { return to_value(one); });
     return made;
@@ -151,13 +153,13 @@ json to_value(const standings& found) {
 
 std::string to_json(const result& found) {
     const bool summary = is_summary(found);
-    json whole = {{"format", summary ? summary_format : result_format},
-                  {"tool", "tenure bench"},
-                  {"tool_version", found.tool_version},
-                  {"started_at", found.started_at},
-                  {"command", found.command},
-                  {"complete", found.complete},
-                  {"machine", to_value(found.machine)}};
+    ordered_json whole = {{"format", summary ? summary_format : result_format},
+                          {"tool", "tenure bench"},
+                          {"tool_version", found.tool_version},
+                          {"started_at", found.started_at},
+                          {"command", found.command},
+                          {"complete", found.complete},
+                          {"machine", to_value(found.machine)}};
     if (!summary) whole["distance"] = to_value(standings_of(found));
     whole["experiments"] = array_of(found.experiments, [](const experiment_result& one) { return to_value(one); });
     return summary ? json_lines(whole) : json_text(whole);

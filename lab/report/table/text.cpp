@@ -31,8 +31,6 @@ struct context {
     colour colours;
 };
 
-constexpr std::size_t narrowest = 40;
-
 /// The sign before a name, two columns wide.
 std::string_view sign_of(role part, bool is_baseline) {
     if (is_baseline) return "= ";
@@ -259,7 +257,7 @@ std::string experiment_head(const context& in) {
 }
 
 std::string text_tables(const experiment_result& found, const machine_info& machine, text_style style) {
-    const context in{found, build_mark(machine), std::max(style.width, narrowest), style.colours};
+    const context in{found, build_mark(machine), std::max(style.width, min_text_width), style.colours};
     const layout laid = lay_out(found);
     std::string text = experiment_head(in);
     for (const table& one : laid.timed) text += titled(in, "times", one, laid.has_baseline);

@@ -16,8 +16,6 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr std::size_t narrowest = 40;
-
 tint tint_of(change verdict) {
     switch (verdict) {
     case change::better: return tint::good;
@@ -140,7 +138,7 @@ std::string totals(const comparison& found) {
 }
 
 std::string text_tables(const comparison& found, text_style style) {
-    const std::size_t width = std::max(style.width, narrowest);
+    const std::size_t width = std::max(style.width, min_text_width);
     const colour colours = style.colours;
     std::string text = wrapped("old: " + found.before_name, width, 5) + "\n";
     text += wrapped("new: " + found.after_name, width, 5) + "\n";

@@ -17,8 +17,6 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr std::size_t narrowest = 40;
-
 tint tint_of(standing stands) {
     if (stands == standing::leads) return tint::good;
     return stands == standing::trails ? tint::bad : tint::none;
@@ -96,7 +94,7 @@ std::string primary_table(const layout& laid, std::size_t width, colour colours)
 
 /// Sums up the tables above in a few lines.
 std::string conclusion_of(const experiment_result& found, text_style style) {
-    const std::size_t width = std::max(style.width, narrowest);
+    const std::size_t width = std::max(style.width, min_text_width);
     const layout laid = lay_out(found);
     std::string text = painted(found.name, tint::strong, style.colours) + "\n";
     std::vector<std::string> sentences = conclusions(found, laid);
@@ -171,7 +169,7 @@ std::string text_conclusions(const result& found, text_style style) {
     for (const experiment_result& one : found.experiments) text += conclusion_of(one, style);
     if (text.empty()) return text;
     text = "\n" + painted("In short", tint::strong, style.colours) + "\n\n" + text;
-    return text + standings_text(standings_of(found), std::max(style.width, narrowest), style.colours);
+    return text + standings_text(standings_of(found), std::max(style.width, min_text_width), style.colours);
 }
 
 }

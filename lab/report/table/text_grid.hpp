@@ -16,6 +16,9 @@
 
 namespace tenure::lab {
 
+/// Columns. A narrower terminal gets lines of this width.
+inline constexpr std::size_t min_text_width = 40;
+
 /// The meaning of a word; shown as colour where allowed, and never by colour alone.
 enum class tint : std::uint8_t { none, strong, faint, good, bad, warning };
 

@@ -45,7 +45,7 @@ void run_idle(const task& asked) {
     shuffle(blocks.all(), random);
     const std::size_t kept = count / keep;
     bool intact = true;
-    for (const held_block& block : blocks.all().subspan(kept)) intact &= free_block(allocator, block);
+    for (const held_block& block : blocks.all().subspan(kept)) intact &= free_checked(allocator, block);
     for (const held_block& block : blocks.all().first(kept)) live_bytes += block.bytes;
     if (!intact) return asked.out.fail(wrong_stamp);
 

@@ -74,7 +74,7 @@ template<class Allocator>
 /// Frees a block.
 /// Returns   whether it still had its stamp.
 template<class Allocator>
-[[nodiscard]] inline bool free_block(Allocator& allocator, const held_block& block) {
+[[nodiscard]] inline bool free_checked(Allocator& allocator, const held_block& block) {
     const bool intact = stamp_holds(block);
     escape(block.place);
     allocator.deallocate(block.place, block.bytes);

@@ -99,7 +99,7 @@ public:
         for (const held_block& slot : blocks_.all()) release(slot);
     }
 
-    void release(const held_block& block) { intact_ &= free_block(allocator_, block); }
+    void release(const held_block& block) { intact_ &= free_checked(allocator_, block); }
 
     [[nodiscard]] std::span<const replacement> script() const { return script_.all(); }
     [[nodiscard]] std::span<const held_block> blocks() const { return blocks_.all(); }

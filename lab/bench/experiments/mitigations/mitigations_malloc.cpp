@@ -29,7 +29,7 @@ namespace tenure::lab {
 
 namespace {
 
-void* take(std::size_t bytes) {
+void* allocate_escaped(std::size_t bytes) {
     void* const block = std::malloc(bytes);
     if (block == nullptr) std::abort();
     escape(block);
@@ -42,7 +42,7 @@ void write_first(void* block) {
 }
 
 void one_at_a_time(std::size_t pairs) {
-    for (std::size_t pair = 0; pair < pairs; ++pair) std::free(take(64));
+    for (std::size_t pair = 0; pair < pairs; ++pair) std::free(allocate_escaped(64));
 }
 
 /// Replaces one of a thousand blocks of 16 to 512 bytes.
@@ -53,7 +53,7 @@ void at_random(std::size_t pairs, std::uint64_t seed) {
         const std::uint64_t drawn = random();
         void*& block = blocks[(drawn & 0xFFFF'FFFF) * blocks.size() >> 32];
         std::free(block);
-        block = take(16 + ((drawn >> 32) * 497 >> 32));
+        block = allocate_escaped(16 + ((drawn >> 32) * 497 >> 32));
         write_first(block);
     }
     for (void* const block : blocks) std::free(block);
@@ -65,7 +65,7 @@ void many_at_once(std::size_t pairs) {
     std::array<void*, batch> blocks{};
     for (std::size_t done = 0; done < pairs; done += blocks.size()) {
         for (void*& block : blocks) {
-            block = take(64);
+            block = allocate_escaped(64);
             write_first(block);
         }
         for (void* const block : blocks) std::free(block);
@@ -76,7 +76,7 @@ constexpr std::size_t large_bytes = 300'000;
 
 void large_and_written(std::size_t pairs) {
     for (std::size_t pair = 0; pair < pairs; ++pair) {
-        void* const block = take(large_bytes);
+        void* const block = allocate_escaped(large_bytes);
         std::memset(block, 1, large_bytes);
         escape(block);
         std::free(block);
@@ -146,7 +146,7 @@ void run_two_threads(const task& asked) {
 /// Shows blocks of 64 bytes to the proof and checks them.
 void show(const task& asked) {
     const page_array<void*> blocks(1000);
-    for (void*& block : blocks.all()) block = take(64);
+    for (void*& block : blocks.all()) block = allocate_escaped(64);
     asked.out.blocks(blocks.all(), 64);
     const std::string_view fault = check_blocks(blocks.all(), 64, malloc_alignment(64));
     if (!fault.empty()) return asked.out.fail(fault);
@@ -206,8 +206,8 @@ void run_setting(const task& asked) {
     }
     const std::string seen = seen_mitigations(); // before the process has guard pages of the measured blocks
     if (seen != own.seen) {
-        return asked.out.fail(
-            fmt::format("with {}, these mitigations take effect: {}; expected {}", own.environment[0], seen, own.seen));
+        return asked.out.fail(fmt::format("with {}, these mitigations allocate_escaped effect: {}; expected {}",
+                                          own.environment[0], seen, own.seen));
     }
     run_mitigations(asked);
     asked.out.note(fmt::format("{}; {}; seen at work: {}", own.environment[0], own.environment[1], seen));

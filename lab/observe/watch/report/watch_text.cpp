@@ -20,7 +20,7 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr std::size_t width = 110;
+constexpr std::size_t text_width = 110;
 
 std::string heading(const watched_region& region, bool is_one_of_several) {
     std::string text = region.name;
@@ -64,7 +64,7 @@ std::string parts_of(const watched_region& region, colour colours) {
     add_part(grid, region, "not explained", time.unexplained_ns, "asleep outside of every intercepted call",
              tint::warning);
     std::string text = grid.str(colours);
-    if (kernel.processor_ns > 0) text += wrapped(about_kernel(kernel), width) + "\n";
+    if (kernel.processor_ns > 0) text += wrapped(about_kernel(kernel), text_width) + "\n";
     return text;
 }
 
@@ -123,7 +123,7 @@ std::string region_text(const watched_region& region, const text_choice& choice,
                             region.quick_locks == 1 ? "1 lock was" : whole_text(region.quick_locks) + " locks were",
                             region.quick_locks == 1 ? "it was" : "they were");
     }
-    text += "\n" + wrapped(region.advice, width) + "\n";
+    text += "\n" + wrapped(region.advice, text_width) + "\n";
     return text;
 }
 
@@ -184,8 +184,8 @@ std::string processes_text(const findings& found) {
 std::string to_text(const findings& found, const text_choice& choice) {
     std::string text;
     text += processes_text(found);
-    for (const std::string& each : found.notices) text += wrapped("Note: " + each + ".", width) + "\n";
-    if (const std::string marks = moments_text(found); !marks.empty()) text += wrapped(marks, width) + "\n";
+    for (const std::string& each : found.notices) text += wrapped("Note: " + each + ".", text_width) + "\n";
+    if (const std::string marks = moments_text(found); !marks.empty()) text += wrapped(marks, text_width) + "\n";
     std::size_t shown_regions = 0;
     for (const watched_region& each : found.regions) {
         if (shown_regions == choice.regions) break;
@@ -196,7 +196,7 @@ std::string to_text(const findings& found, const text_choice& choice) {
         text += fmt::format("\n… and {} more regions (--json has them)\n", found.regions.size() - shown_regions);
     if (found.regions.empty()) {
         const no_regions about = about_no_regions(found);
-        text += "\n" + wrapped(about.what + " " + about.advice, width) + "\n";
+        text += "\n" + wrapped(about.what + " " + about.advice, text_width) + "\n";
     }
     return text;
 }
