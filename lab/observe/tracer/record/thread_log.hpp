@@ -51,6 +51,9 @@ public:
                    std::memory_order_release);
     }
 
+    /// The thread ends: the rest of its chunk is for others. It may still record.
+    void leave() noexcept;
+
     /// The name of the block that this event allocates or resizes.
     [[nodiscard]] token take_name() noexcept { return make_token(number_, next_++); }
 
@@ -127,6 +130,10 @@ public:
     double sample_bytes = 0;             ///< until the next sample
     bool has_sample = false;
 
+    using thread_function = void (*)() noexcept;
+    /// `leave_thread` is called at the end of the thread, and calls leave().
+    constexpr explicit thread_log(thread_function leave_thread) noexcept : leave_thread_(leave_thread) {}
+
 private:
     static constexpr std::uint64_t time_step = std::uint64_t{1} << 16; ///< some 25 us
     static constexpr std::size_t time_bytes = 12;
@@ -140,6 +147,7 @@ private:
     [[nodiscard]] bool renew_chunk(std::uint64_t now) noexcept;
     void write_time(std::uint64_t now) noexcept;
 
+    thread_function leave_thread_;
     std::uint32_t generation_ = ~std::uint32_t{0};
     bool is_busy_ = false;
     std::uint32_t number_ = 0;   ///< of the thread
