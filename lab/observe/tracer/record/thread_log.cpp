@@ -16,6 +16,7 @@ bool thread_log::join() noexcept {
     const busy_scope busy(*this);
     if (!begin_recording()) return false;
     const process_state& state = *state_of_process.load(std::memory_order_acquire);
+    drop_known_stacks(); // their numbers are the parent's
     // What belonged to a recording of the parent stays there.
     last_block = last_freed = last_left_out = nullptr;
     at_ = end_ = nullptr;
@@ -62,6 +63,23 @@ void thread_log::leave() noexcept {
     release_chunk(*chunk_);
     chunk_ = nullptr;
     at_ = end_ = nullptr;
+    drop_known_stacks();
+}
+
+namespace {
+
+constexpr std::size_t known_stacks_bytes =
+    (sizeof(known_stacks) + format::page_bytes - 1) / format::page_bytes * format::page_bytes;
+
+}
+
+known_stacks* thread_log::make_known_stacks() noexcept {
+    return static_cast<known_stacks*>(platform::map(known_stacks_bytes, format::page_bytes));
+}
+
+void thread_log::drop_known_stacks() noexcept {
+    if (known_stacks_ != nullptr) platform::unreserve(known_stacks_, known_stacks_bytes);
+    known_stacks_ = nullptr;
 }
 
 void thread_log::write_time(std::uint64_t now) noexcept {

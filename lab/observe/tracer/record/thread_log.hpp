@@ -11,11 +11,12 @@
 #include <cstdint>
 #include <cstring>
 
-#include <tenure/base/config.hpp>
+#include <tenure/base/host.hpp>
 #include <tenure/platform/clock.hpp>
 
 #include "observe/blocks/interpose/recorded.hpp"
 #include "observe/trace/trace_format.hpp"
+#include "observe/tracer/record/known_stacks.hpp"
 #include "observe/tracer/record/process_state.hpp"
 
 namespace tenure::lab::tracer {
@@ -129,6 +130,13 @@ public:
     const void* last_left_out = nullptr; ///< by the sample
     double sample_bytes = 0;             ///< until the next sample
     bool has_sample = false;
+    host::readable_span readable_stack;
+    /// nullptr when out of memory.
+    [[nodiscard]] known_stacks* known_stacks_of_thread() noexcept {
+        if (known_stacks_ == nullptr) [[unlikely]]
+            known_stacks_ = make_known_stacks();
+        return known_stacks_;
+    }
 
     using thread_function = void (*)() noexcept;
     /// `leave_thread` is called at the end of the thread, and calls leave().
@@ -143,6 +151,8 @@ private:
         signed_number(static_cast<std::int64_t>(number_of(name) - other_number_));
         other_number_ = number_of(name);
     }
+    [[nodiscard]] static known_stacks* make_known_stacks() noexcept;
+    void drop_known_stacks() noexcept;
     [[nodiscard]] bool join() noexcept;
     [[nodiscard]] bool renew_chunk(std::uint64_t now) noexcept;
     void write_time(std::uint64_t now) noexcept;
@@ -158,6 +168,7 @@ private:
     trace_format::chunk_header* chunk_ = nullptr;
     std::uint64_t ticks_ = 0; ///< of the last time event
     std::uint64_t other_number_ = 0;
+    known_stacks* known_stacks_ = nullptr;
 };
 
 }
