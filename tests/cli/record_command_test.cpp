@@ -97,7 +97,8 @@ void expect_model(const trace& of, const std::string& log) {
         const auto& events = blocks[sizes[0]];
         ASSERT_EQ(events.size(), sizes.size() + std::size_t{freed_by >= 0}) << line;
         EXPECT_EQ(static_cast<int>(events[0].family), family) << line;
-        const bool is_aligned = events[0].family == trace_family::aligned || events[0].family == trace_family::aligned_new;
+        const bool is_aligned =
+            events[0].family == trace_family::aligned || events[0].family == trace_family::aligned_new;
         EXPECT_EQ(std::size_t{1} << events[0].alignment_log2, is_aligned ? alignment : 16u) << line;
         for (std::size_t index = 1; index < sizes.size(); ++index) {
             EXPECT_EQ(events[index].call, trace_call::resize) << line;
@@ -222,11 +223,13 @@ TEST_F(recorded, real_programs_run_as_before) {
     };
     const example all[] = {
         {"perl", "perl -e 'my @a = map { \"x\" x $_ } 1..500; print scalar(@a)'", "500"},
-        {"sqlite3", "sqlite3 :memory: 'with recursive n(i) as (select 1 union all select i+1 from n where i<5000) "
-                    "select count(distinct hex(i)) from n'",
+        {"sqlite3",
+         "sqlite3 :memory: 'with recursive n(i) as (select 1 union all select i+1 from n where i<5000) "
+         "select count(distinct hex(i)) from n'",
          "5000"},
-        {"/usr/bin/python3", "env PYTHONMALLOC=malloc /usr/bin/python3 -c 'import json; "
-                             "print(len(json.dumps([{\"a\": i} for i in range(500)])))'",
+        {"/usr/bin/python3",
+         "env PYTHONMALLOC=malloc /usr/bin/python3 -c 'import json; "
+         "print(len(json.dumps([{\"a\": i} for i in range(500)])))'",
          "5890"},
     };
     for (const example& each : all) {

@@ -3,7 +3,8 @@
 #pragma once
 
 /// \file
-/// Writes raw files of traces, for tests of their readers. It shares nothing with the recorder but the format's numbers.
+/// Writes raw files of traces, for tests of their readers. It shares nothing with the recorder but the format's
+/// numbers.
 
 #include <cstdint>
 #include <cstring>

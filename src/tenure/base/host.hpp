@@ -34,8 +34,7 @@ struct readable_span {
 /// return address lies on the stack; zero: it was in a register.
 /// Requires  when a stack that this thread has walked is unmapped, none of another size that is walked with the same
 ///           `known` comes to its place.
-std::size_t walk_stack(void** frames, std::size_t capacity, readable_span& known,
-                       std::uintptr_t* places) noexcept;
+std::size_t walk_stack(void** frames, std::size_t capacity, readable_span& known, std::uintptr_t* places) noexcept;
 
 /// Writes one line per frame to standard error: the address, the function without its parameters, the file and the
 /// offset of the call in it. The library's own frames at the begin are left out, unless a file without a symbol table

@@ -58,7 +58,7 @@ void allocate(block_story& story) {
     case 1: story.block = std::calloc(1, bytes); break;
     case 2: story.block = std::aligned_alloc(story.alignment, bytes); break;
     case 3: story.block = ::operator new(bytes); break;
-    default: story.block = ::operator new(bytes, std::align_val_t{story.alignment});
+    default: story.block = ::operator new (bytes, std::align_val_t{story.alignment});
     }
     used(story.block);
 }
@@ -66,7 +66,7 @@ void allocate(block_story& story) {
 void deallocate(const block_story& story) {
     if (story.family < 3) return std::free(story.block);
     if (story.family == 3) return ::operator delete(story.block);
-    ::operator delete(story.block, std::align_val_t{story.alignment});
+    ::operator delete (story.block, std::align_val_t{story.alignment});
 }
 
 void work(int thread) {
@@ -86,7 +86,8 @@ void work(int thread) {
             index = next_story.fetch_add(1);
             if (index >= max_blocks) return;
             block_story& story = stories[index];
-            story = {nullptr, std::size_t{32} << random() % 4, {new_size()}, 0, static_cast<int>(random() % 5), thread, -1};
+            story = {nullptr, std::size_t{32} << random() % 4, {new_size()}, 0, static_cast<int>(random() % 5), thread,
+                     -1};
             allocate(story);
         } else {
             block_story& story = stories[index];

@@ -19,8 +19,8 @@ namespace tenure::inline TENURE_ABI::detail {
 /// comes before its code. It is large: give it static memory.
 class build_lines {
 public:
-    /// Takes a part of the list. Calls `write(line)` for each file that ends in it: "ADDRESS ID\n", in hex digits, where
-    /// the address is that of the file's first mapping.
+    /// Takes a part of the list. Calls `write(line)` for each file that ends in it: "ADDRESS ID\n", in hex digits,
+    /// where the address is that of the file's first mapping.
     template<class Write>
     void read(std::string_view part, Write&& write) noexcept {
         lines_.read(part, [&](const mapping_line& line) { read_line(line, write); });
