@@ -13,6 +13,7 @@
 
 #include "observe/trace/trace_packer.hpp"
 #include "observe/trace/trace_reader.hpp"
+#include "observe/trace/trace_writer.hpp"
 #include "trace/raw_trace.hpp"
 #include "trace/trace_order.hpp"
 
@@ -24,6 +25,7 @@ using tenure::lab::trace;
 using tenure::lab::trace_call;
 using tenure::lab::trace_event;
 using tenure::lab::trace_family;
+using tenure::lab::write_trace;
 namespace format = tenure::lab::trace_format;
 
 constexpr int malloc_kind = 0, new_kind = 1, zeroed_kind = 2;
@@ -213,6 +215,56 @@ TEST(trace_reader, random_threads_that_share_blocks_are_read_as_they_were) {
         ASSERT_TRUE(packed.ok());
         EXPECT_LT(packed.bytes.size(), made.file.size());
         expect_model(read_valid(packed.bytes), made);
+    }
+}
+
+TEST(trace_reader, a_trace_that_is_written_is_read_as_it_was) {
+    for (unsigned seed = 1; seed <= 30; ++seed) {
+        SCOPED_TRACE(seed);
+        const modelled made = random_trace(seed, 1500);
+        const trace whole = read_valid(made.file);
+        expect_model(read_valid(write_trace(whole)), made);
+    }
+    const trace stacked = read_valid(raw_trace(
+        {raw_chunk(0, 0, 0, 5000).stack(9, {0x5000, 0x4000}).aligned(100, 8, true).number(9).frame().mark("late")}, 2));
+    const trace again = read_valid(write_trace(stacked));
+    ASSERT_EQ(again.events.size(), 3u);
+    EXPECT_EQ(again.stacks[again.events[0].stack].frames, (std::vector<std::uint64_t>{0x5000, 0x4000}));
+    EXPECT_EQ(again.events[0].family, trace_family::aligned_new);
+    EXPECT_EQ(again.events[0].alignment_log2, 8);
+    EXPECT_EQ(again.marks, std::vector<std::string>{"late"});
+    EXPECT_EQ(again.process, 77u);
+}
+
+TEST(trace_reader, a_part_begins_with_what_is_in_use) {
+    const trace whole = read_valid(raw_trace({
+        raw_chunk(0, 0, 0, 1000)
+            .allocate(malloc_kind, 10)
+            .allocate(new_kind, 20)
+            .allocate(malloc_kind, 30)
+            .free_own(0)
+            .resize(31, 0, 2)
+            .time(5000)
+            .allocate(malloc_kind, 40)
+            .free_own(1)
+            .time(5000)
+            .free_own(3),
+    }));
+    const trace part = tenure::lab::cut_trace(whole, 5000, 10'000);
+    EXPECT_EQ(broken_promise(part), "");
+    std::vector<std::uint64_t> sizes, times;
+    for (const trace_event& each : part.events) {
+        sizes.push_back(each.bytes);
+        times.push_back(each.time_ns);
+    }
+    EXPECT_EQ(sizes, (std::vector<std::uint64_t>{20, 31, 40, 20}));
+    EXPECT_EQ(times, (std::vector<std::uint64_t>{0, 0, 0, 0}));
+    EXPECT_EQ(part.events[0].family, trace_family::operator_new);
+    EXPECT_EQ(part.events[3].call, trace_call::deallocate);
+    for (unsigned seed = 1; seed <= 30; ++seed) {
+        const trace random = read_valid(random_trace(seed, 1500).file);
+        for (const std::uint64_t from : {std::uint64_t{0}, std::uint64_t{3000}, std::uint64_t{40'000}})
+            EXPECT_EQ(broken_promise(read_valid(write_trace(tenure::lab::cut_trace(random, from, from + 20'000)))), "");
     }
 }
 
