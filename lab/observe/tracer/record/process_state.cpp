@@ -90,7 +90,8 @@ void close_file(int file) noexcept { static_cast<void>(::syscall(SYS_close, file
 }
 
 [[nodiscard]] void* map_part(int file, std::uint64_t offset, std::uint64_t bytes) noexcept {
-    void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
+    void* const mapped =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, static_cast<off_t>(offset));
     return mapped == MAP_FAILED ? nullptr : mapped;
 }
 

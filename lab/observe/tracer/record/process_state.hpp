@@ -56,7 +56,7 @@ struct chosen_settings {
 /// Set when the recording begins.
 extern chosen_settings chosen;
 
-constexpr std::uint32_t chunk_bytes = 65536;
+constexpr std::uint32_t chunk_bytes = 262144;
 
 /// Appends a chunk to the file, or takes the unused end of another. It is zero. Preserves errno.
 [[nodiscard]] file_part add_chunk() noexcept;

@@ -4,7 +4,6 @@
 /// \file
 /// Records each allocation of the process.
 
-#include <bit>
 #include <string_view>
 
 #include <tenure/base/observer.hpp>
@@ -38,8 +37,8 @@ void write_allocation(thread_log& log, request asked, std::uint32_t stack) noexc
                                             format::event_kind::aligned};
     log.event(kinds[static_cast<std::size_t>(asked.from)], asked.bytes);
     if (asked.from == family::aligned || asked.from == family::aligned_new) {
-        const auto log2 = static_cast<std::uint8_t>(asked.alignment == 0 ? 0 : std::countr_zero(asked.alignment));
-        log.byte(static_cast<std::uint8_t>(log2 | (asked.from == family::aligned_new ? format::aligned_is_new : 0)));
+        const unsigned form = asked.from == family::aligned_new ? unsigned{format::aligned_is_new} : 0;
+        log.byte(static_cast<std::uint8_t>(asked.alignment_log2 | form));
     }
     if (tracer::chosen.stack_frames != 0) log.number(stack);
 }
@@ -124,7 +123,7 @@ std::size_t forget_block(const void* block) noexcept {
         return 0;
     }
     log.last_freed = block;
-    if (!log.begin_event(thread_log::event_bytes)) return 0;
+    if (!log.begin_free(thread_log::event_bytes)) return 0;
     log.last_block = nullptr;
     log.free(name);
     log.end_event();
