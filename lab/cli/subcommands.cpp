@@ -14,6 +14,8 @@
 #include "cli/subcommands/profile.hpp"
 #include "cli/subcommands/report.hpp"
 #include "cli/subcommands/run.hpp"
+#include "cli/subcommands/trace/record.hpp"
+#include "cli/subcommands/trace/trace_command.hpp"
 #include "cli/subcommands/usage.hpp"
 #include "cli/subcommands/watch.hpp"
 
@@ -42,6 +44,8 @@ subcommands::subcommands(CLI::App& app) {
     add<watch_command>(app);
     add<profile_command>(app);
     add<pins_command>(app);
+    add<record_command>(app);
+    add<trace_command>(app);
     add<usage_command>(app);
     add<options_command>(app);
 }

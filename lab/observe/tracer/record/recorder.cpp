@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Records each allocation of the process.
+
+#include <string_view>
+
+#include <tenure/base/observer.hpp>
+#include <tenure/heap/detail/guarded/sample_schedule.hpp>
+#include <tenure/heap/detail/profile/sampling.hpp>
+
+#include "observe/blocks/interpose/real.hpp"
+#include "observe/blocks/interpose/recorded.hpp"
+#include "observe/tracer/record/stack_log.hpp"
+#include "observe/tracer/record/thread_log.hpp"
+
+namespace tenure::lab::blocks {
+
+namespace format = trace_format;
+using tracer::state_of_process;
+using tracer::thread_log;
+using tracer::token;
+using tracer::token_map;
+
+namespace {
+
+void leave_thread() noexcept;
+constinit thread_local thread_log mine{&leave_thread};
+void leave_thread() noexcept { mine.leave(); }
+
+[[nodiscard]] token_map& tokens() noexcept { return state_of_process.load(std::memory_order_relaxed)->tokens; }
+
+void write_allocation(thread_log& log, request asked, std::uint32_t stack) noexcept {
+    constexpr format::event_kind kinds[] = {format::event_kind::malloc, format::event_kind::zeroed,
+                                            format::event_kind::aligned, format::event_kind::operator_new,
+                                            format::event_kind::aligned};
+    log.event(kinds[static_cast<std::size_t>(asked.from)], asked.bytes);
+    if (asked.from == family::aligned || asked.from == family::aligned_new) {
+        const unsigned form = asked.from == family::aligned_new ? unsigned{format::aligned_is_new} : 0;
+        log.byte(static_cast<std::uint8_t>(asked.alignment_log2 | form));
+    }
+    if (tracer::chosen.stack_frames != 0) log.number(stack);
+}
+
+/// Whether the sample leaves out a block of this size. A block is kept with the probability 1 - exp(-s / mean).
+[[nodiscard]] bool is_left_out(thread_log& log, std::size_t bytes) noexcept {
+    const std::uint64_t mean = tracer::chosen.sample_bytes;
+    if (mean == 0) return false;
+    const auto draw = [&]() noexcept {
+        return detail::sampling::minus_log(detail::sample_schedule::random()) * static_cast<double>(mean);
+    };
+    if (!log.has_sample) log.sample_bytes = draw();
+    log.has_sample = true;
+    log.sample_bytes -= static_cast<double>(bytes);
+    if (log.sample_bytes >= 0) return true;
+    log.sample_bytes = draw();
+    return false;
+}
+
+/// A block that is in the map when its address is allocated again was freed by a call that was not seen.
+void write_unseen_free(thread_log& log, token name) noexcept {
+    log.other(format::other_event::unseen_free);
+    log.name(name);
+    log.end_event();
+}
+
+void count_unknown(thread_log& log) noexcept {
+    if (!log.begin_event(thread_log::event_bytes)) return;
+    log.last_block = nullptr;
+    log.other(format::other_event::unknown_free);
+    log.end_event();
+}
+
+/// Takes a block's name out of the map. Returns   zero if it is not known.
+[[nodiscard]] token take(const void* block) noexcept {
+    token_map::slot* const slot = tokens().find(block);
+    if (slot == nullptr) return 0;
+    const token name = slot->load(std::memory_order_relaxed);
+    if (name != 0) slot->store(0, std::memory_order_relaxed);
+    return name;
+}
+
+}
+
+void note_block(const void* block, request asked) noexcept {
+    thread_log& log = mine;
+    if (block == nullptr || !log.begins()) return;
+    const thread_log::busy_scope busy(log);
+    if (block == log.last_block && asked.from >= family::operator_new) {
+        log.go_back(log.last_place);
+        write_allocation(log, asked, log.last_stack);
+        log.end_event();
+        return;
+    }
+    if (block == log.last_left_out && asked.from >= family::operator_new) return;
+    log.last_left_out = nullptr;
+    if (is_left_out(log, asked.bytes)) {
+        log.last_left_out = block;
+        log.last_block = nullptr;
+        return;
+    }
+    token_map::slot* const slot = tokens().make(block);
+    const std::uint32_t stack = tracer::chosen.stack_frames != 0 ? tracer::number_stack(log) : 0;
+    if (slot == nullptr || !log.begin_event(thread_log::event_bytes)) return;
+    if (const token before = slot->load(std::memory_order_relaxed); before != 0) write_unseen_free(log, before);
+    log.last_block = block;
+    log.last_place = log.place();
+    log.last_stack = stack;
+    write_allocation(log, asked, log.last_stack);
+    slot->store(log.take_name(), std::memory_order_relaxed);
+    log.end_event();
+}
+
+std::size_t forget_block(const void* block) noexcept {
+    thread_log& log = mine;
+    if (!log.begins()) return 0;
+    const thread_log::busy_scope busy(log);
+    const token name = take(block);
+    if (name == 0) {
+        // Of a sample, most blocks are not in the map.
+        if (block != log.last_freed && tracer::chosen.sample_bytes == 0) count_unknown(log);
+        return 0;
+    }
+    log.last_freed = block;
+    if (!log.begin_free(thread_log::event_bytes)) return 0;
+    log.last_block = nullptr;
+    log.free(name);
+    log.end_event();
+    return 0;
+}
+
+void note_freed(const void*, std::size_t) noexcept {}
+
+std::uint64_t begin_resize(const void* block) noexcept {
+    thread_log& log = mine;
+    return block == nullptr || !log.begins() ? 0 : take(block);
+}
+
+void end_resize(std::uint64_t before, const void* block, const void* answer, std::size_t bytes) noexcept {
+    if (before == 0) {
+        if (block != nullptr && (answer != nullptr || bytes == 0)) static_cast<void>(forget_block(block));
+        return note_block(answer, {bytes});
+    }
+    thread_log& log = mine;
+    if (!log.begins()) return;
+    const thread_log::busy_scope busy(log);
+    if (answer == nullptr && bytes != 0) {
+        if (token_map::slot* const slot = tokens().find(block)) slot->store(before, std::memory_order_relaxed);
+        return;
+    }
+    const std::uint32_t stack = tracer::chosen.stack_frames != 0 && answer != nullptr ? tracer::number_stack(log) : 0;
+    if (!log.begin_event(thread_log::event_bytes)) return;
+    log.last_block = nullptr;
+    token_map::slot* const slot = answer == nullptr ? nullptr : tokens().make(answer);
+    if (slot == nullptr) {
+        log.free(before);
+    } else {
+        if (const token there = slot->load(std::memory_order_relaxed); there != 0) write_unseen_free(log, there);
+        log.event(format::event_kind::resize, bytes);
+        log.name(before);
+        if (tracer::chosen.stack_frames != 0) log.number(stack);
+        slot->store(log.take_name(), std::memory_order_relaxed);
+    }
+    log.end_event();
+}
+
+namespace {
+
+/// A mark of the name "frame" ends a frame.
+void note_mark(const char* name, std::size_t bytes) {
+    constexpr std::size_t max_bytes = 256;
+    thread_log& log = mine;
+    if (!log.begins()) return;
+    const thread_log::busy_scope busy(log);
+    const std::size_t kept = bytes < max_bytes ? bytes : max_bytes;
+    if (!log.begin_event(thread_log::event_bytes + kept)) return;
+    log.last_block = nullptr;
+    if (std::string_view(name, bytes) == "frame") {
+        log.other(format::other_event::frame);
+    } else {
+        log.other(format::other_event::mark);
+        log.number(kept);
+        for (std::size_t index = 0; index < kept; ++index) log.byte(static_cast<std::uint8_t>(name[index]));
+    }
+    log.end_event();
+}
+
+__attribute__((constructor)) void set_up() noexcept {
+    find_all();
+    if (!mine.begins()) return;
+    tracer::write_texts();
+}
+
+// Runs after the program's own destructors.
+__attribute__((destructor(101))) void end() noexcept {
+    if (!mine.begins()) return;
+    tracer::write_texts();
+    tracer::note_exit();
+}
+
+}
+
+}
+
+extern "C" {
+
+extern const tenure_observer_table tenure_observer; // without this declaration the constant would have internal linkage
+const tenure_observer_table tenure_observer = {
+    sizeof(tenure_observer_table),
+    tenure_observer_version,
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr,
+    tenure::lab::blocks::note_mark,
+    nullptr,
+    nullptr,
+};
+}
