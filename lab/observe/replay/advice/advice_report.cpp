@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "observe/replay/advice/advice_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "bench/harness/worker/interrupt.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+constexpr double least_share = 0.005; ///< of the trace's blocks: the saving of fewer is below what a replay can see
+
+class advising {
+public:
+    advising(const trace& recorded, const found_malloc& base, const advice_settings& settings)
+        : recorded_(recorded), base_(base), settings_(settings), lives_(lives_of(recorded)) {}
+
+    void add_facts(const replay_plan& plan) {
+        made_.events = recorded_.events.size();
+        made_.blocks = plan.blocks;
+        made_.allocated_bytes = plan.allocated_bytes;
+        made_.peak_bytes = plan.peak_bytes;
+        made_.threads = recorded_.threads;
+        made_.has_stacks = has_stacks(recorded_);
+        made_.base = base_.name;
+        made_.frames = static_cast<std::uint64_t>(
+            std::count_if(recorded_.events.begin(), recorded_.events.end(),
+                          [](const trace_event& each) { return each.call == trace_call::frame; }));
+        made_.has_frames = made_.frames != 0;
+    }
+
+    void choose_groups() {
+        for (block_group& group : groups_of(recorded_, lives_)) {
+            if (!is_worth_a_look(group)) {
+                pass_over(group);
+                continue;
+            }
+            const group_advice found = advise(recorded_, group, lives_);
+            if (!found.fits.empty() || group.size_class != every_size) {
+                add(std::move(group), found);
+                continue;
+            }
+            split(std::move(group), found);
+        }
+    }
+
+    void prove() {
+        for (std::size_t i = 0; i < made_.groups.size() && !interrupted(); ++i) prove(made_.groups[i], fits_[i]);
+        std::vector<redirected_group> proven;
+        for (const advised_group& each : made_.groups)
+            if (each.advice.kind != advice_kind::leave_alone) proven.push_back({each.group.get(), each.advice});
+        if (proven.size() < 2 || interrupted()) return;
+        made_.has_together = true;
+        made_.together = measure_saving(recorded_, proven, base_, settings_.replay);
+    }
+
+    advice_report take() { return std::move(made_); }
+
+private:
+    [[nodiscard]] bool is_worth_a_look(const block_group& group) const {
+        return made_.groups.size() < settings_.max_groups &&
+               static_cast<double>(group.blocks.size()) >= least_share * static_cast<double>(recorded_.blocks);
+    }
+
+    void pass_over(const block_group& group) {
+        ++made_.other_groups;
+        made_.other_blocks += group.blocks.size();
+    }
+
+    /// What does not fit as a whole may fit by size.
+    void split(block_group&& group, const group_advice& whole) {
+        std::vector<block_group> parts = by_size_class(group, lives_);
+        std::vector<group_advice> found;
+        for (const block_group& each : parts) found.push_back(advise(recorded_, each, lives_));
+        const bool helps = parts.size() > 1 && std::any_of(found.begin(), found.end(),
+                                                           [](const group_advice& each) { return !each.fits.empty(); });
+        if (!helps) return add(std::move(group), whole);
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            if (is_worth_a_look(parts[i]))
+                add(std::move(parts[i]), found[i]);
+            else
+                pass_over(parts[i]);
+        }
+    }
+
+    void add(block_group&& group, const group_advice& found) {
+        advised_group made;
+        made.group = std::make_shared<const block_group>(std::move(group));
+        made.reason = found.refusal;
+        made_.groups.push_back(std::move(made));
+        fits_.push_back(found.fits);
+    }
+
+    /// Tries what fits, until a replay proves it.
+    void prove(advised_group& of, const std::vector<lifetime_advice>& fits) {
+        std::string reason = of.reason;
+        for (const lifetime_advice& each : fits) {
+            const redirected_group one{of.group.get(), each};
+            const measured_saving saving = measure_saving(recorded_, {&one, 1}, base_, settings_.replay);
+            of.was_measured = true;
+            of.saving = saving;
+            if (saving.is_proven()) {
+                of.advice = each;
+                of.reason.clear();
+                return;
+            }
+            if (!saving.error.empty())
+                reason = fmt::format("it would fit {}, but the replay failed: {}", name_of(each.kind), saving.error);
+            else
+                reason = fmt::format("it would fit {} ({}), but a replay shows no saving of time: {:+.1f} % "
+                                     "[{:+.1f} to {:+.1f}] of the whole replay",
+                                     name_of(each.kind), each.why, (saving.time_ratio.median - 1) * 100,
+                                     (saving.time_ratio.low - 1) * 100, (saving.time_ratio.high - 1) * 100);
+        }
+        of.reason = reason;
+    }
+
+    const trace& recorded_;
+    const found_malloc& base_;
+    const advice_settings& settings_;
+    std::vector<block_life> lives_;
+    std::vector<std::vector<lifetime_advice>> fits_; // by index in made_.groups
+    advice_report made_;
+};
+
+}
+
+advice_report advise_on(const trace& recorded, const found_malloc& base, const advice_settings& settings) {
+    const replay_plan plan = make_plan(recorded);
+    advice_report refused;
+    refused.error = plan.error;
+    if (!plan.ok()) return refused;
+    advising work(recorded, base, settings);
+    work.add_facts(plan);
+    work.choose_groups();
+    work.prove();
+    return work.take();
+}
+
+}
