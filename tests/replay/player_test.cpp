@@ -34,6 +34,7 @@ checked_replay replayed(const replay_plan& plan) {
     EXPECT_TRUE(play(view.of_thread(0), slots.data(), to, around, state));
     EXPECT_TRUE(play(view.tail_of(0), slots.data(), to, around, state));
     for (void* const each : slots) EXPECT_EQ(each, nullptr);
+    EXPECT_EQ(around.misaligned(), 0U);
     return {std::string(around.wrong()), around.digest(), around.ended()};
 }
 
