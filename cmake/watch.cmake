@@ -5,9 +5,11 @@
 #
 #   tenure_watch     libtenure_watch.so
 #   tenure_blocks    libtenure_blocks.so, preloaded by tenure pins --heap own
+#   tenure_record    libtenure_record.so, preloaded by tenure record
 #   lab_symbols      names functions and lines, by elfutils' libdw
 #   lab_watch        the reader; uses Zydis to decode instructions
 #   lab_profile      the reader of heap profiles, for tenure profile; uses zlib for pprof's format
+#   lab_trace        the allocations of a program, for tenure record and tenure trace; uses zlib, and zstd if there
 #   lab_cores        makes a heap profile from a core file, for tenure pins --core
 #   lab_pins         who keeps resident memory, from the same files, for tenure pins
 
@@ -37,6 +39,20 @@ target_include_directories(lab_watch PRIVATE ${TENURE_LIBDW_INCLUDE})
 find_package(ZLIB REQUIRED)
 tenure_add_lab_room(observe/profile
     LINK lab_symbols lab_report fmt::fmt nlohmann_json::nlohmann_json ZLIB::ZLIB)
+# Traces are compressed by zstd, or by zlib without it.
+find_path(TENURE_ZSTD_INCLUDE zstd.h)
+find_library(TENURE_ZSTD NAMES zstd)
+mark_as_advanced(TENURE_ZSTD_INCLUDE TENURE_ZSTD)
+if(TENURE_ZSTD_INCLUDE AND TENURE_ZSTD)
+    tenure_add_lab_room(observe/trace WITHOUT compression_without_zstd.cpp
+        LINK lab_symbols lab_report fmt::fmt nlohmann_json::nlohmann_json ZLIB::ZLIB ${TENURE_ZSTD})
+    target_include_directories(lab_trace PRIVATE ${TENURE_ZSTD_INCLUDE})
+else()
+    message(STATUS "libzstd: not found (Debian: libzstd-dev); tenure record compresses with zlib, and traces that are "
+        "compressed with zstd cannot be read")
+    tenure_add_lab_room(observe/trace WITHOUT compression_zstd.cpp
+        LINK lab_symbols lab_report fmt::fmt nlohmann_json::nlohmann_json ZLIB::ZLIB)
+endif()
 tenure_add_lab_room(observe/cores LINK lab_profile lab_report fmt::fmt)
 tenure_add_lab_room(observe/pins LINK lab_profile lab_report fmt::fmt nlohmann_json::nlohmann_json)
 
@@ -69,29 +85,37 @@ target_link_options(tenure_watch PRIVATE -nodefaultlibs -Wl,--version-script=${h
 target_link_libraries(tenure_watch PRIVATE c gcc_s gcc)
 install(TARGETS tenure_watch LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 
-# Records the blocks of a program's own malloc, with the rooms of the library that write a heap profile.
-set(blocks_dir ${PROJECT_SOURCE_DIR}/lab/observe/blocks)
-file(GLOB blocks_sources CONFIGURE_DEPENDS ${blocks_dir}/*/*.cpp)
-set(blocks_rooms ${tenure_sources})
-list(FILTER blocks_rooms INCLUDE REGEX
+# Libraries that come before the process's own malloc and record what it is asked for: the functions that they interpose
+# are those of lab/observe/blocks.
+function(tenure_add_recorder name room rooms)
+    set(dir ${PROJECT_SOURCE_DIR}/lab/observe/${room})
+    file(GLOB sources CONFIGURE_DEPENDS ${dir}/record/*.cpp ${PROJECT_SOURCE_DIR}/lab/observe/blocks/interpose/*.cpp)
+    set(of_library ${tenure_sources})
+    list(FILTER of_library INCLUDE REGEX "${rooms}")
+    list(FILTER of_library EXCLUDE REGEX
+        "/base/(bad_alloc|budget_source|frame_clock|counting_source|failing_source|static_buffer_source)\\.cpp$")
+    list(FILTER of_library EXCLUDE REGEX "/platform/posix/(process_malloc|observer|copies)\\.cpp$")
+    add_library(${name} SHARED ${sources} ${of_library} ${PROJECT_SOURCE_DIR}/src/tenure/dropin/observer.cpp)
+    tenure_compile(${name})
+    target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/lab)
+    target_compile_options(${name} PRIVATE -fno-exceptions -fno-rtti -fasynchronous-unwind-tables
+        -fsized-deallocation -ftls-model=initial-exec -ffunction-sections -fdata-sections
+        -fno-builtin-malloc -fno-builtin-calloc)
+    target_compile_definitions(${name} PRIVATE TENURE_CHECKS=0 TENURE_BUILDING=1
+        TENURE_VALGRIND=$<BOOL:${TENURE_VALGRIND}>)
+    set_target_properties(${name} PROPERTIES
+        TENURE_WITHOUT_RUNTIME ON
+        LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
+        LINK_DEPENDS ${dir}/exports.map
+    )
+    target_link_options(${name} PRIVATE -nodefaultlibs -Wl,--version-script=${dir}/exports.map
+        -Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now -Wl,-O1 -Wl,--gc-sections)
+    target_link_libraries(${name} PRIVATE gcc gcc_eh c)
+    install(TARGETS ${name} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endfunction()
+
+# The live blocks, with the rooms of the library that write a heap profile.
+tenure_add_recorder(tenure_blocks blocks
     "/src/tenure/(base|platform)/|/heap/detail/(profile/(profile_|sampl)|guarded/sample_schedule|checked/record_memory)")
-list(FILTER blocks_rooms EXCLUDE REGEX
-    "/base/(bad_alloc|budget_source|frame_clock|counting_source|failing_source|static_buffer_source)\\.cpp$")
-list(FILTER blocks_rooms EXCLUDE REGEX "/platform/posix/(process_malloc|observer|copies)\\.cpp$")
-add_library(tenure_blocks SHARED ${blocks_sources} ${blocks_rooms} ${PROJECT_SOURCE_DIR}/src/tenure/dropin/observer.cpp)
-tenure_compile(tenure_blocks)
-target_include_directories(tenure_blocks PRIVATE ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/lab)
-target_compile_options(tenure_blocks PRIVATE -fno-exceptions -fno-rtti -fasynchronous-unwind-tables
-    -fsized-deallocation -ftls-model=initial-exec -ffunction-sections -fdata-sections
-    -fno-builtin-malloc -fno-builtin-calloc)
-target_compile_definitions(tenure_blocks PRIVATE TENURE_CHECKS=0 TENURE_BUILDING=1
-    TENURE_VALGRIND=$<BOOL:${TENURE_VALGRIND}>)
-set_target_properties(tenure_blocks PROPERTIES
-    TENURE_WITHOUT_RUNTIME ON
-    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
-    LINK_DEPENDS ${blocks_dir}/exports.map
-)
-target_link_options(tenure_blocks PRIVATE -nodefaultlibs -Wl,--version-script=${blocks_dir}/exports.map
-    -Wl,-z,defs -Wl,-z,nodelete -Wl,-z,now -Wl,-O1 -Wl,--gc-sections)
-target_link_libraries(tenure_blocks PRIVATE gcc gcc_eh c)
-install(TARGETS tenure_blocks LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# Each allocation.
+tenure_add_recorder(tenure_record tracer "/src/tenure/(base|platform)/")

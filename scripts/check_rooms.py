@@ -33,7 +33,7 @@ LIBRARY, LAB = Path("src/tenure"), Path("lab")
 PRODUCTS = ("bench", "observe")  # folders of rooms within the lab
 PRIVATE = "detail"  # a room's folder that other rooms stay out of
 # They repeat the inline paths of the library for other languages and for malloc, or record what the heap's profile does.
-SEE_THROUGH = ("capi", "dropin", "blocks")
+SEE_THROUGH = ("capi", "dropin", "blocks", "tracer")
 WHOLE_LIBRARY = "the whole library"  # src/tenure/tenure.hpp and the C headers, which are in no room
 C_HEADERS = ("tenure.h", "tenure_engine.h", "tenure_quick.h", "tenure_text.h")
 SOURCES = {".hpp", ".cpp", ".h", ".c"}

@@ -11,10 +11,13 @@
 #include <cerrno>
 #include <cstring>
 
+#include <tenure/platform/memory.hpp>
+
 #include "observe/blocks/interpose/real.hpp"
-#include "observe/blocks/record/recorder.hpp"
+#include "observe/blocks/interpose/recorded.hpp"
 
 using namespace tenure::lab::blocks;
+namespace platform = tenure::platform;
 
 namespace {
 
@@ -24,8 +27,8 @@ void* move_out_of_early(void* block, std::size_t bytes) noexcept {
     return moved;
 }
 
-[[nodiscard]] void* noted(void* block, std::size_t bytes) noexcept {
-    note_block(block, bytes);
+[[nodiscard]] void* noted(void* block, request asked) noexcept {
+    note_block(block, asked);
     return block;
 }
 
@@ -33,22 +36,9 @@ template<call Which, class... Others>
 void freed(void* block, Others... others) noexcept {
     auto* const function = real<void(void*, Others...)>(Which);
     if (block == nullptr || is_early(block) || function == nullptr) return;
-    const std::size_t bytes = forget_block(block);
+    const std::size_t before = forget_block(block);
     function(block, others...);
-    note_freed(block, bytes);
-}
-
-/// Once a block is moved, another thread may have its address: so it is forgotten before the call.
-template<class Reallocate>
-[[nodiscard]] void* moved(void* block, std::size_t bytes, Reallocate&& reallocate) noexcept {
-    const std::size_t bytes_before = forget_block(block);
-    void* const answer = reallocate();
-    if (answer == nullptr && bytes != 0) { // refused: it stays
-        if (bytes_before != 0) note_block(block, bytes_before);
-        return nullptr;
-    }
-    answer == block ? note_resized(block, bytes_before) : note_freed(block, bytes_before);
-    return noted(answer, bytes);
+    note_freed(block, before);
 }
 
 }
@@ -57,7 +47,7 @@ extern "C" {
 
 void* malloc(std::size_t bytes) {
     auto* const function = real<void*(std::size_t)>(call::malloc);
-    return function == nullptr ? take_early(bytes) : noted(function(bytes), bytes);
+    return function == nullptr ? take_early(bytes) : noted(function(bytes), {bytes});
 }
 
 void* calloc(std::size_t count, std::size_t bytes) {
@@ -65,40 +55,53 @@ void* calloc(std::size_t count, std::size_t bytes) {
     const bool is_too_large = __builtin_mul_overflow(count, bytes, &product);
     auto* const function = real<void*(std::size_t, std::size_t)>(call::calloc);
     if (function == nullptr) return is_too_large ? nullptr : take_early(product);
-    return noted(function(count, bytes), product);
+    return noted(function(count, bytes), {product, family::zeroed});
 }
 
 void* realloc(void* block, std::size_t bytes) {
     if (is_early(block)) return move_out_of_early(block, bytes);
     auto* const function = real<void*(void*, std::size_t)>(call::realloc);
     if (function == nullptr) return take_early(bytes);
-    return moved(block, bytes, [&] { return function(block, bytes); });
+    const std::uint64_t before = begin_resize(block);
+    void* const answer = function(block, bytes);
+    end_resize(before, block, answer, bytes);
+    return answer;
 }
 
+// Not the real one, which calls realloc.
 void* reallocarray(void* block, std::size_t count, std::size_t bytes) {
     std::size_t product = 0;
     if (__builtin_mul_overflow(count, bytes, &product)) product = SIZE_MAX; // refused, with an error number
-    auto* const function = real<void*(void*, std::size_t, std::size_t)>(call::reallocarray);
-    if (function == nullptr || is_early(block)) return realloc(block, product);
-    return moved(block, product, [&] { return function(block, count, bytes); });
+    return realloc(block, product);
 }
 
 int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) {
     auto* const function = real<int(void**, std::size_t, std::size_t)>(call::posix_memalign);
     if (function == nullptr) return ENOMEM;
     const int answer = function(block, alignment, bytes);
-    if (answer == 0) note_block(*block, bytes);
+    if (answer == 0) note_block(*block, {bytes, family::aligned, alignment});
     return answer;
 }
 
 void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
     auto* const function = real<void*(std::size_t, std::size_t)>(call::aligned_alloc);
-    return function == nullptr ? nullptr : noted(function(alignment, bytes), bytes);
+    return function == nullptr ? nullptr : noted(function(alignment, bytes), {bytes, family::aligned, alignment});
 }
 
 void* memalign(std::size_t alignment, std::size_t bytes) {
     auto* const function = real<void*(std::size_t, std::size_t)>(call::memalign);
-    return function == nullptr ? nullptr : noted(function(alignment, bytes), bytes);
+    return function == nullptr ? nullptr : noted(function(alignment, bytes), {bytes, family::aligned, alignment});
+}
+
+// A block of whole pages.
+void* valloc(std::size_t bytes) {
+    auto* const function = real<void*(std::size_t)>(call::valloc);
+    return function == nullptr ? nullptr : noted(function(bytes), {bytes, family::aligned, platform::page_bytes()});
+}
+
+void* pvalloc(std::size_t bytes) {
+    auto* const function = real<void*(std::size_t)>(call::pvalloc);
+    return function == nullptr ? nullptr : noted(function(bytes), {bytes, family::aligned, platform::page_bytes()});
 }
 
 void free(void* block) { freed<call::free>(block); }

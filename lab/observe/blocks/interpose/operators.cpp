@@ -14,7 +14,7 @@
 #include <tenure/base/report.hpp>
 
 #include "observe/blocks/interpose/real.hpp"
-#include "observe/blocks/record/recorder.hpp"
+#include "observe/blocks/interpose/recorded.hpp"
 
 using namespace tenure::lab::blocks;
 
@@ -38,13 +38,21 @@ namespace {
     return never_null(served_by_malloc(bytes, alignment, nullptr));
 }
 
+[[nodiscard]] constexpr request asked_of(std::size_t bytes) noexcept { return {bytes, family::operator_new}; }
+[[nodiscard]] constexpr request asked_of(std::size_t bytes, const void*) noexcept { return asked_of(bytes); }
+[[nodiscard]] constexpr request asked_of(std::size_t bytes, std::size_t alignment) noexcept {
+    return {bytes, family::aligned_new, alignment};
+}
+[[nodiscard]] constexpr request asked_of(std::size_t bytes, std::size_t alignment, const void*) noexcept {
+    return asked_of(bytes, alignment);
+}
+
 // Exceptions pass through: nothing has to be undone.
 template<call Which, class... Others>
 [[nodiscard]] void* noted_new(std::size_t bytes, Others... others) {
     auto* const function = real<void*(std::size_t, Others...)>(Which);
-    if (function == nullptr) return served_by_malloc(bytes, others...);
-    void* const block = function(bytes, others...);
-    note_block(block, bytes);
+    void* const block = function != nullptr ? function(bytes, others...) : served_by_malloc(bytes, others...);
+    note_block(block, asked_of(bytes, others...));
     return block;
 }
 
@@ -53,9 +61,9 @@ void noted_delete(void* block, Others... others) {
     if (block == nullptr) return;
     auto* const function = real<void(void*, Others...)>(Which);
     if (function == nullptr) return free(block);
-    const std::size_t freed_bytes = forget_block(block);
+    const std::size_t before = forget_block(block);
     function(block, others...);
-    note_freed(block, freed_bytes);
+    note_freed(block, before);
 }
 
 }

@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "observe/blocks/record/recorder.hpp"
+/// \file
+/// Records the live blocks of the process's malloc, whichever that is: all addresses, and the call stacks of a sample.
+/// The files that it saves are those of a heap profile (base/profile_format.hpp).
 
 #include <dlfcn.h>
 #include <malloc.h>
@@ -28,6 +30,7 @@
 #include <tenure/platform/thread.hpp>
 
 #include "observe/blocks/interpose/real.hpp"
+#include "observe/blocks/interpose/recorded.hpp"
 #include "observe/blocks/record/block_map.hpp"
 #include "observe/blocks/record/saved_pages.hpp"
 
@@ -136,7 +139,8 @@ TENURE_COLD void record(const void* block, std::size_t asked_bytes, std::size_t 
 
 }
 
-void note_block(const void* block, std::size_t asked_bytes) noexcept {
+// A block that is known already is not counted again.
+void note_block(const void* block, request asked) noexcept {
     if (block == nullptr || mine.is_busy || now.load(std::memory_order_acquire) == state::off) return;
     const std::size_t bytes = usable_bytes(block);
     if (bytes == 0 || !known_blocks.add(block, bytes)) return;
@@ -150,7 +154,7 @@ void note_block(const void* block, std::size_t asked_bytes) noexcept {
     const errno_scope errors;
     mine.bytes = draw_bytes();
     mine.is_busy = true;
-    record(block, asked_bytes, bytes);
+    record(block, asked.bytes, bytes);
     mine.is_busy = false;
 }
 
@@ -169,11 +173,27 @@ void note_freed(const void* block, std::size_t bytes) noexcept {
         known_blocks.forget(address_of(block), bytes);
 }
 
+namespace {
+
+/// A block was resized at its address.
 void note_resized(const void* block, std::size_t bytes_before) noexcept {
     if (block == nullptr) return;
     const std::uintptr_t end = address_of(block) + bytes_before;
     const std::uintptr_t kept_end = align_up(address_of(block) + usable_bytes(block), std::size_t{4096});
     if (kept_end < end) note_freed(pointer_at(kept_end), end - kept_end);
+}
+
+}
+
+std::uint64_t begin_resize(const void* block) noexcept { return forget_block(block); }
+
+void end_resize(std::uint64_t before, const void* block, const void* answer, std::size_t bytes) noexcept {
+    if (answer == nullptr && bytes != 0) {
+        if (before != 0) note_block(block, {before});
+        return;
+    }
+    answer == block ? note_resized(block, before) : note_freed(block, before);
+    note_block(answer, {bytes});
 }
 
 namespace {

@@ -1,0 +1,211 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "observe/trace/trace_merger.hpp"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "report/letters.hpp"
+
+namespace tenure::lab {
+
+using what = chunk_event::what;
+
+trace_merger::trace_merger(const trace_chunks& file, trace& to, std::uint64_t max_events)
+    : file_(file), to_(to), max_events_(max_events) {
+    for (const trace_chunk& each : file.all) {
+        if (each.header.kind != trace_format::chunk_kind::events) continue;
+        const auto [found, is_new] = by_thread_.try_emplace(each.header.thread, streams_.size());
+        if (is_new) streams_.emplace_back(file.header);
+        streams_[found->second].add(each);
+    }
+    waiting_.resize(streams_.size());
+}
+
+void trace_merger::read_stacks() {
+    std::map<std::vector<std::uint64_t>, std::uint32_t> known;
+    std::string buffer, why;
+    std::string_view payload;
+    for (const trace_chunk& each : file_.all) {
+        if (each.header.kind != trace_format::chunk_kind::events || !payload_of(each, buffer, payload, why)) continue;
+        chunk_events events(file_.header, each.header, payload);
+        for (chunk_event event; events.next(event);) {
+            if (event.is != what::stack || event.stack == 0) continue;
+            const auto [found, is_new] =
+                known.try_emplace(events.frames(), static_cast<std::uint32_t>(to_.stacks.size()));
+            if (is_new) to_.stacks.push_back({events.frames()});
+            stacks_.emplace(event.stack, found->second);
+        }
+    }
+}
+
+void trace_merger::find_rate() {
+    const trace_format::file_header& header = file_.header;
+    std::uint64_t ticks = header.last_ticks, ns = header.last_ns;
+    for (const trace_chunk& each : file_.all) {
+        if (each.header.kind != trace_format::chunk_kind::events || each.header.pair_ticks <= ticks) continue;
+        ticks = each.header.pair_ticks;
+        ns = each.header.pair_ns;
+    }
+    constexpr double least = 1e-6, most = 1e6;
+    if (ticks <= header.first_ticks || ns <= header.first_ns) return;
+    const double rate = static_cast<double>(ns - header.first_ns) / static_cast<double>(ticks - header.first_ticks);
+    if (rate > least && rate < most) ns_per_tick_ = rate;
+}
+
+std::uint64_t trace_merger::time_of(std::uint64_t ticks) const {
+    constexpr double most = 4e18;
+    if (ticks <= file_.header.first_ticks) return 0;
+    return static_cast<std::uint64_t>(
+        std::min(most, static_cast<double>(ticks - file_.header.first_ticks) * ns_per_tick_));
+}
+
+thread_stream* trace_merger::stream_of(std::uint32_t thread) {
+    const auto found = by_thread_.find(thread);
+    return found == by_thread_.end() ? nullptr : &streams_[found->second];
+}
+
+/// Whether the next event of a stream names a block that another stream has still to allocate. Then it waits there.
+bool trace_merger::waits(std::size_t index) {
+    thread_stream& stream = streams_[index];
+    const chunk_event& event = stream.now();
+    if ((event.is != what::deallocate && event.is != what::resize) || stream.is_forced) return false;
+    thread_stream* const owner = stream_of(event.block.thread);
+    if (owner == nullptr || owner == &stream || owner->is_over() || event.block.number < owner->passed()) return false;
+    waiting_[by_thread_.at(event.block.thread)].emplace(event.block.number, index);
+    return true;
+}
+
+void trace_merger::wake(std::size_t owner, bool all) {
+    queue& those = waiting_[owner];
+    while (!those.empty() && (all || those.top().first < streams_[owner].passed())) {
+        const std::size_t index = those.top().second;
+        those.pop();
+        ready_.emplace(streams_[index].now().ticks, index);
+    }
+}
+
+/// Threads that wait for one another in a circle: the file is damaged. One of them goes on.
+void trace_merger::force_one() {
+    for (queue& those : waiting_) {
+        if (those.empty()) continue;
+        const std::size_t index = those.top().second;
+        those.pop();
+        streams_[index].is_forced = true;
+        ready_.emplace(streams_[index].now().ticks, index);
+        if (to_.damage.empty()) to_.damage = "The file is damaged: threads free blocks before they are allocated.";
+        return;
+    }
+}
+
+bool trace_merger::take_block(const block_name& name, std::uint64_t& block) {
+    thread_stream* const owner = stream_of(name.thread);
+    block = owner == nullptr ? thread_stream::no_block : owner->block_of(name.number);
+    if (block == thread_stream::no_block) return false;
+    owner->forget(name.number);
+    return true;
+}
+
+void trace_merger::put_allocation(thread_stream& from, const chunk_event& event, trace_event& to) {
+    to.call = trace_call::allocate;
+    to.block = blocks_.size();
+    blocks_.push_back({event.bytes, event.family, event.alignment_log2});
+    from.set_block(event.number, to.block);
+}
+
+void trace_merger::put_resize(thread_stream& from, const chunk_event& event, trace_event& to) {
+    std::uint64_t block = 0;
+    if (!take_block(event.block, block)) {
+        ++to_.unknown_frees;
+        return put_allocation(from, event, to);
+    }
+    to.call = trace_call::resize;
+    to.block = block;
+    to.family = blocks_[block].family;
+    to.alignment_log2 = blocks_[block].alignment_log2;
+    blocks_[block].bytes = event.bytes;
+    from.set_block(event.number, block);
+}
+
+void trace_merger::put_mark(const chunk_event& event, trace_event& to) {
+    to.call = trace_call::mark;
+    const auto [found, is_new] = marks_.try_emplace(printable(event.name), to_.marks.size());
+    if (is_new) to_.marks.push_back(found->first);
+    to.block = found->second;
+}
+
+void trace_merger::put(thread_stream& from, const chunk_event& event) {
+    trace_event to;
+    to.bytes = event.bytes;
+    to.family = event.family;
+    to.alignment_log2 = event.alignment_log2;
+    switch (event.is) {
+    case what::allocate: put_allocation(from, event, to); break;
+    case what::resize: put_resize(from, event, to); break;
+    case what::deallocate:
+        if (!take_block(event.block, to.block)) {
+            ++to_.unknown_frees;
+            return;
+        }
+        to.call = trace_call::deallocate;
+        to.bytes = blocks_[to.block].bytes;
+        to.family = blocks_[to.block].family;
+        to.alignment_log2 = blocks_[to.block].alignment_log2;
+        break;
+    case what::frame: to.call = trace_call::frame; break;
+    case what::mark: put_mark(event, to); break;
+    default: ++to_.unknown_frees; return;
+    }
+    if (!from.has_thread) from.thread = to_.threads++;
+    from.has_thread = true;
+    from.last_ns = std::max(from.last_ns, time_of(event.ticks));
+    to.time_ns = from.last_ns;
+    to.thread = from.thread;
+    const auto stack = event.stack == 0 ? stacks_.end() : stacks_.find(event.stack);
+    to.stack = stack == stacks_.end() ? 0 : stack->second;
+    to_.events.push_back(to);
+}
+
+void trace_merger::serve(std::size_t index) {
+    thread_stream& stream = streams_[index];
+    // The others have their turn when their time has come.
+    while (!stream.is_over() && to_.events.size() < max_events_) {
+        if (waits(index)) return;
+        if (!ready_.empty() && ready_.top() < turn{stream.now().ticks, index}) {
+            ready_.emplace(stream.now().ticks, index);
+            return;
+        }
+        put(stream, stream.now());
+        stream.is_forced = false;
+        stream.advance(to_.damage);
+        wake(index, stream.is_over());
+    }
+}
+
+void trace_merger::run() {
+    if (file_.header.stack_frames != 0) read_stacks();
+    find_rate();
+    for (std::size_t index = 0; index < streams_.size(); ++index) {
+        streams_[index].begin(to_.damage);
+        if (!streams_[index].is_over()) ready_.emplace(streams_[index].now().ticks, index);
+    }
+    const auto is_waiting = [&] {
+        return std::any_of(waiting_.begin(), waiting_.end(), [](const queue& each) { return !each.empty(); });
+    };
+    for (;;) {
+        while (!ready_.empty() && to_.events.size() < max_events_) {
+            const std::size_t index = ready_.top().second;
+            ready_.pop();
+            serve(index);
+        }
+        if (to_.events.size() >= max_events_ || !is_waiting()) break;
+        force_one();
+    }
+    to_.blocks = blocks_.size();
+    if (to_.events.size() >= max_events_)
+        to_.damage = fmt::format("The file has more than {} events: later ones were left out.", max_events_);
+}
+
+}

@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Merges the events of a trace's threads into one order: what an event depends on comes before it, otherwise time
+/// decides.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <queue>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "observe/trace/thread_stream.hpp"
+#include "observe/trace/trace.hpp"
+#include "observe/trace/trace_chunks.hpp"
+
+namespace tenure::lab {
+
+/// Fills the events of a trace.
+class trace_merger {
+public:
+    trace_merger(const trace_chunks& file, trace& to, std::uint64_t max_events);
+    void run();
+
+private:
+    struct facts {
+        std::uint64_t bytes;
+        trace_family family;
+        std::uint8_t alignment_log2;
+    };
+    using turn = std::pair<std::uint64_t, std::size_t>; ///< ticks or number; index of the stream
+    using queue = std::priority_queue<turn, std::vector<turn>, std::greater<>>;
+
+    void read_stacks();
+    void find_rate();
+    [[nodiscard]] std::uint64_t time_of(std::uint64_t ticks) const;
+    [[nodiscard]] thread_stream* stream_of(std::uint32_t thread);
+    [[nodiscard]] bool waits(std::size_t index);
+    void serve(std::size_t index);
+    void put(thread_stream& from, const chunk_event& event);
+    void put_allocation(thread_stream& from, const chunk_event& event, trace_event& to);
+    void put_resize(thread_stream& from, const chunk_event& event, trace_event& to);
+    void put_mark(const chunk_event& event, trace_event& to);
+    [[nodiscard]] bool take_block(const block_name& name, std::uint64_t& block);
+    void wake(std::size_t owner, bool all);
+    void force_one();
+
+    const trace_chunks& file_;
+    trace& to_;
+    std::uint64_t max_events_;
+    std::vector<thread_stream> streams_;
+    std::map<std::uint32_t, std::size_t> by_thread_;
+    std::vector<queue> waiting_; ///< of each stream: those that wait for one of its numbers
+    queue ready_;
+    std::vector<facts> blocks_;
+    std::map<std::uint32_t, std::uint32_t> stacks_; ///< number in the file to index
+    std::map<std::string, std::uint64_t> marks_;
+    double ns_per_tick_ = 1;
+};
+
+}

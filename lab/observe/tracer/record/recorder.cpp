@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Records each allocation of the process.
+
+#include <bit>
+
+#include "observe/blocks/interpose/real.hpp"
+#include "observe/blocks/interpose/recorded.hpp"
+#include "observe/tracer/record/thread_log.hpp"
+
+namespace tenure::lab::blocks {
+
+namespace format = trace_format;
+using tracer::state_of_process;
+using tracer::thread_log;
+using tracer::token;
+using tracer::token_map;
+
+namespace {
+
+constinit thread_local thread_log mine{};
+
+[[nodiscard]] token_map& tokens() noexcept { return state_of_process.load(std::memory_order_relaxed)->tokens; }
+
+void write_allocation(thread_log& log, request asked, std::uint32_t stack) noexcept {
+    constexpr format::event_kind kinds[] = {format::event_kind::malloc, format::event_kind::zeroed,
+                                            format::event_kind::aligned, format::event_kind::operator_new,
+                                            format::event_kind::aligned};
+    log.event(kinds[static_cast<std::size_t>(asked.from)], asked.bytes);
+    if (asked.from == family::aligned || asked.from == family::aligned_new) {
+        const auto log2 = static_cast<std::uint8_t>(asked.alignment == 0 ? 0 : std::countr_zero(asked.alignment));
+        log.byte(static_cast<std::uint8_t>(log2 | (asked.from == family::aligned_new ? format::aligned_is_new : 0)));
+    }
+    if (tracer::chosen.stack_frames != 0) log.number(stack);
+}
+
+/// A block that is in the map when its address is allocated again was freed by a call that was not seen.
+void write_unseen_free(thread_log& log, token name) noexcept {
+    log.other(format::other_event::unseen_free);
+    log.name(name);
+    log.end_event();
+}
+
+void count_unknown(thread_log& log) noexcept {
+    if (!log.begin_event(thread_log::event_bytes)) return;
+    log.last_block = nullptr;
+    log.other(format::other_event::unknown_free);
+    log.end_event();
+}
+
+/// Takes a block's name out of the map. Returns   zero if it is not known.
+[[nodiscard]] token take(const void* block) noexcept {
+    token_map::slot* const slot = tokens().find(block);
+    if (slot == nullptr) return 0;
+    const token name = slot->load(std::memory_order_relaxed);
+    if (name != 0) slot->store(0, std::memory_order_relaxed);
+    return name;
+}
+
+}
+
+void note_block(const void* block, request asked) noexcept {
+    thread_log& log = mine;
+    if (block == nullptr || !log.begins()) return;
+    const thread_log::busy_scope busy(log);
+    if (block == log.last_block && asked.from >= family::operator_new) {
+        log.go_back(log.last_place);
+        write_allocation(log, asked, log.last_stack);
+        log.end_event();
+        return;
+    }
+    token_map::slot* const slot = tokens().make(block);
+    if (slot == nullptr || !log.begin_event(thread_log::event_bytes)) return;
+    if (const token before = slot->load(std::memory_order_relaxed); before != 0) write_unseen_free(log, before);
+    log.last_block = block;
+    log.last_place = log.place();
+    log.last_stack = 0;
+    write_allocation(log, asked, log.last_stack);
+    slot->store(log.take_name(), std::memory_order_relaxed);
+    log.end_event();
+}
+
+std::size_t forget_block(const void* block) noexcept {
+    thread_log& log = mine;
+    if (!log.begins()) return 0;
+    const thread_log::busy_scope busy(log);
+    const token name = take(block);
+    if (name == 0) {
+        if (block != log.last_freed && block != log.last_left_out) count_unknown(log);
+        return 0;
+    }
+    log.last_freed = block;
+    if (!log.begin_event(thread_log::event_bytes)) return 0;
+    log.last_block = nullptr;
+    log.free(name);
+    log.end_event();
+    return 0;
+}
+
+void note_freed(const void*, std::size_t) noexcept {}
+
+std::uint64_t begin_resize(const void* block) noexcept {
+    thread_log& log = mine;
+    return block == nullptr || !log.begins() ? 0 : take(block);
+}
+
+void end_resize(std::uint64_t before, const void* block, const void* answer, std::size_t bytes) noexcept {
+    if (before == 0) {
+        if (block != nullptr && (answer != nullptr || bytes == 0)) static_cast<void>(forget_block(block));
+        return note_block(answer, {bytes});
+    }
+    thread_log& log = mine;
+    if (!log.begins()) return;
+    const thread_log::busy_scope busy(log);
+    if (answer == nullptr && bytes != 0) {
+        if (token_map::slot* const slot = tokens().find(block)) slot->store(before, std::memory_order_relaxed);
+        return;
+    }
+    if (!log.begin_event(thread_log::event_bytes)) return;
+    log.last_block = nullptr;
+    token_map::slot* const slot = answer == nullptr ? nullptr : tokens().make(answer);
+    if (slot == nullptr) {
+        log.free(before);
+    } else {
+        if (const token there = slot->load(std::memory_order_relaxed); there != 0) write_unseen_free(log, there);
+        log.event(format::event_kind::resize, bytes);
+        log.name(before);
+        if (tracer::chosen.stack_frames != 0) log.number(0);
+        slot->store(log.take_name(), std::memory_order_relaxed);
+    }
+    log.end_event();
+}
+
+namespace {
+
+__attribute__((constructor)) void set_up() noexcept {
+    find_all();
+    if (!mine.begins()) return;
+    tracer::write_texts();
+}
+
+// Runs after the program's own destructors.
+__attribute__((destructor(101))) void end() noexcept {
+    if (!mine.begins()) return;
+    tracer::write_texts();
+    tracer::note_exit();
+}
+
+}
+
+}

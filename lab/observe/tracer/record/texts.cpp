@@ -1,0 +1,83 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Texts in the file of a recording: what the system says of the process.
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include <tenure/platform/output_file.hpp>
+
+#include "observe/tracer/record/process_state.hpp"
+
+namespace tenure::lab::tracer {
+
+namespace format = trace_format;
+
+namespace {
+
+/// Text of one kind, in as many chunks as it takes.
+class text_log {
+public:
+    text_log(format::chunk_kind kind, std::uint32_t sequence) noexcept : kind_(kind), sequence_(sequence) {}
+    ~text_log() { end(); }
+    text_log(const text_log&) = delete;
+    text_log& operator=(const text_log&) = delete;
+
+    void write(std::string_view text) noexcept {
+        while (!text.empty()) {
+            if (chunk_ == nullptr || chunk_->used == room) {
+                if (!begin()) return;
+            }
+            const std::size_t count = std::min<std::size_t>(text.size(), room - chunk_->used);
+            std::memcpy(reinterpret_cast<char*>(chunk_ + 1) + chunk_->used, text.data(), count);
+            chunk_->used += static_cast<std::uint32_t>(count);
+            text.remove_prefix(count);
+        }
+    }
+
+private:
+    static constexpr std::uint32_t room = chunk_bytes - sizeof(format::chunk_header);
+
+    [[nodiscard]] bool begin() noexcept {
+        end();
+        const file_part added = add_chunk();
+        if (added.memory == nullptr) return false;
+        chunk_ = static_cast<format::chunk_header*>(added.memory);
+        chunk_->kind = kind_;
+        chunk_->bytes = added.bytes;
+        chunk_->sequence = sequence_;
+        chunk_->magic = format::chunk_magic;
+        return true;
+    }
+    void end() noexcept {
+        if (chunk_ != nullptr) unmap_chunk(chunk_, chunk_bytes);
+        chunk_ = nullptr;
+    }
+
+    format::chunk_kind kind_;
+    std::uint32_t sequence_;
+    format::chunk_header* chunk_ = nullptr;
+};
+
+alignas(8) char part_of_file[4096];
+
+void copy_file(const char* path, format::chunk_kind kind, std::uint32_t sequence) noexcept {
+    text_log log(kind, sequence);
+    static_cast<void>(platform::read_in_parts(
+        path, part_of_file, sizeof part_of_file,
+        [](void* context, std::string_view part) noexcept { static_cast<text_log*>(context)->write(part); }, &log));
+}
+
+}
+
+void write_texts() noexcept {
+    static constinit std::uint32_t sequence = 0;
+    ++sequence;
+    copy_file(platform::mappings_file, format::chunk_kind::mappings, sequence);
+    copy_file(platform::arguments_file, format::chunk_kind::arguments, sequence);
+}
+
+}
