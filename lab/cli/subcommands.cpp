@@ -14,6 +14,8 @@
 #include "cli/subcommands/profile.hpp"
 #include "cli/subcommands/report.hpp"
 #include "cli/subcommands/run.hpp"
+#include "cli/subcommands/traces/advise.hpp"
+#include "cli/subcommands/traces/replay.hpp"
 #include "cli/subcommands/usage.hpp"
 #include "cli/subcommands/watch.hpp"
 
@@ -42,6 +44,8 @@ subcommands::subcommands(CLI::App& app) {
     add<watch_command>(app);
     add<profile_command>(app);
     add<pins_command>(app);
+    add<replay_command>(app);
+    add<advise_command>(app);
     add<usage_command>(app);
     add<options_command>(app);
 }
