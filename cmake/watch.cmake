@@ -118,4 +118,5 @@ endfunction()
 tenure_add_recorder(tenure_blocks blocks
     "/src/tenure/(base|platform)/|/heap/detail/(profile/(profile_|sampl)|guarded/sample_schedule|checked/record_memory)")
 # Each allocation.
-tenure_add_recorder(tenure_record tracer "/src/tenure/(base|platform)/")
+tenure_add_recorder(tenure_record tracer
+    "/src/tenure/(base|platform)/|/heap/detail/(profile/sampl|guarded/sample_schedule)")

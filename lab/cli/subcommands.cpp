@@ -14,8 +14,10 @@
 #include "cli/subcommands/profile.hpp"
 #include "cli/subcommands/report.hpp"
 #include "cli/subcommands/run.hpp"
-#include "cli/subcommands/traces/advise.hpp"
-#include "cli/subcommands/traces/replay.hpp"
+#include "cli/subcommands/trace/advise.hpp"
+#include "cli/subcommands/trace/record.hpp"
+#include "cli/subcommands/trace/replay.hpp"
+#include "cli/subcommands/trace/trace_command.hpp"
 #include "cli/subcommands/usage.hpp"
 #include "cli/subcommands/watch.hpp"
 
@@ -44,6 +46,8 @@ subcommands::subcommands(CLI::App& app) {
     add<watch_command>(app);
     add<profile_command>(app);
     add<pins_command>(app);
+    add<record_command>(app);
+    add<trace_command>(app);
     add<replay_command>(app);
     add<advise_command>(app);
     add<usage_command>(app);

@@ -135,7 +135,12 @@ void take_out_mallocs() {
     others.empty() ? ::unsetenv("LD_PRELOAD") : ::setenv("LD_PRELOAD", others.c_str(), 1);
 }
 
-/// Comes first in LD_PRELOAD, because the first malloc is used. Only what an enclosing `tenure watch` or
+/// Whether it forwards calls of malloc to the next library.
+[[nodiscard]] bool is_recorder(std::string_view name) {
+    return name == "libtenure_watch" || name == "libtenure_blocks" || name == "libtenure_record";
+}
+
+/// Comes first in LD_PRELOAD, because the first malloc is used. Only what an enclosing `tenure watch`, `tenure record` or
 /// `tenure pins --heap own` has put there stays before it and forwards calls to it.
 void preload(const std::string& library) {
     if (library.empty()) return take_out_mallocs();
@@ -143,7 +148,7 @@ void preload(const std::string& library) {
     std::string_view others = before != nullptr ? before : "";
     std::string all;
     const std::string_view first = others.substr(0, others.find_first_of(": "));
-    if (name_of_library(first) == "libtenure_watch" || name_of_library(first) == "libtenure_blocks") {
+    if (is_recorder(name_of_library(first))) {
         all = fmt::format("{}:", first);
         others.remove_prefix(std::min(first.size() + 1, others.size()));
     }

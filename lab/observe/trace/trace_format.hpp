@@ -62,6 +62,7 @@ enum class chunk_kind : std::uint8_t {
     builds = 3,    ///< text: "ADDRESS ID\n" for each mapped file with code: where it begins, and its build ID, in hex
     arguments = 4, ///< text: the command line, each argument ended by a zero
     index = 5,     ///< index_entry for each other chunk, by time; the last chunk
+    damage = 6,    ///< text: a sentence that says what of the raw file could not be read when it was packed
 };
 
 /// How a payload is stored.

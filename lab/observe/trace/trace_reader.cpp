@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <optional>
 
@@ -96,8 +97,11 @@ trace read_trace(std::string_view bytes, const trace_limits& limits) {
     if (!read.ok()) return read;
     read.damage = file.damage;
     read.process = file.header.process;
+    read.sample_bytes = file.header.sample_bytes;
     trace_merger(file, read, limits.events).run();
     read_texts(file, read);
+    if (const std::string before = last_text(file, format::chunk_kind::damage); !before.empty() && read.damage.empty())
+        read.damage = printable(before);
     if (file.header.lost_events != 0 && read.damage.empty())
         read.damage = fmt::format("{} events are missing: the file could not grow ({}).", file.header.lost_events,
                                   std::strerror(static_cast<int>(file.header.refusal)));
@@ -114,6 +118,15 @@ trace load_trace(const std::string& path, const trace_limits& limits) {
     read = read_trace(file.text, limits);
     if (!read.ok()) read.error = fmt::format("{}: {}", path, read.error);
     return read;
+}
+
+std::uint32_t process_of_trace(const std::string& path) {
+    format::file_header header{};
+    std::ifstream file(path, std::ios::binary);
+    file.read(reinterpret_cast<char*>(&header), sizeof header);
+    const bool is_trace = file.gcount() == sizeof header &&
+                          std::equal(std::begin(format::magic), std::end(format::magic), std::begin(header.magic));
+    return is_trace && header.last_ticks == 0 ? header.process : 0;
 }
 
 }

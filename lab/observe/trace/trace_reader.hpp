@@ -26,4 +26,7 @@ struct trace_limits {
 /// Reads a file. `error` then begins with its name.
 [[nodiscard]] trace load_trace(const std::string& path, const trace_limits& limits = {});
 
+/// The number of the process whose raw file this is; zero if it has noted its end, or the file is none.
+[[nodiscard]] std::uint32_t process_of_trace(const std::string& path);
+
 }

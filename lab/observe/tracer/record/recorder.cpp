@@ -6,8 +6,13 @@
 
 #include <bit>
 
+#include <tenure/base/observer.hpp>
+#include <tenure/heap/detail/guarded/sample_schedule.hpp>
+#include <tenure/heap/detail/profile/sampling.hpp>
+
 #include "observe/blocks/interpose/real.hpp"
 #include "observe/blocks/interpose/recorded.hpp"
+#include "observe/tracer/record/stack_log.hpp"
 #include "observe/tracer/record/thread_log.hpp"
 
 namespace tenure::lab::blocks {
@@ -34,6 +39,21 @@ void write_allocation(thread_log& log, request asked, std::uint32_t stack) noexc
         log.byte(static_cast<std::uint8_t>(log2 | (asked.from == family::aligned_new ? format::aligned_is_new : 0)));
     }
     if (tracer::chosen.stack_frames != 0) log.number(stack);
+}
+
+/// Whether the sample leaves out a block of this size. A block is kept with the probability 1 - exp(-s / mean).
+[[nodiscard]] bool is_left_out(thread_log& log, std::size_t bytes) noexcept {
+    const std::uint64_t mean = tracer::chosen.sample_bytes;
+    if (mean == 0) return false;
+    const auto draw = [&]() noexcept {
+        return detail::sampling::minus_log(detail::sample_schedule::random()) * static_cast<double>(mean);
+    };
+    if (!log.has_sample) log.sample_bytes = draw();
+    log.has_sample = true;
+    log.sample_bytes -= static_cast<double>(bytes);
+    if (log.sample_bytes >= 0) return true;
+    log.sample_bytes = draw();
+    return false;
 }
 
 /// A block that is in the map when its address is allocated again was freed by a call that was not seen.
@@ -71,12 +91,20 @@ void note_block(const void* block, request asked) noexcept {
         log.end_event();
         return;
     }
+    if (block == log.last_left_out && asked.from >= family::operator_new) return;
+    log.last_left_out = nullptr;
+    if (is_left_out(log, asked.bytes)) {
+        log.last_left_out = block;
+        log.last_block = nullptr;
+        return;
+    }
     token_map::slot* const slot = tokens().make(block);
+    const std::uint32_t stack = tracer::chosen.stack_frames != 0 ? tracer::number_stack(log) : 0;
     if (slot == nullptr || !log.begin_event(thread_log::event_bytes)) return;
     if (const token before = slot->load(std::memory_order_relaxed); before != 0) write_unseen_free(log, before);
     log.last_block = block;
     log.last_place = log.place();
-    log.last_stack = 0;
+    log.last_stack = stack;
     write_allocation(log, asked, log.last_stack);
     slot->store(log.take_name(), std::memory_order_relaxed);
     log.end_event();
@@ -88,7 +116,8 @@ std::size_t forget_block(const void* block) noexcept {
     const thread_log::busy_scope busy(log);
     const token name = take(block);
     if (name == 0) {
-        if (block != log.last_freed && block != log.last_left_out) count_unknown(log);
+        // Of a sample, most blocks are not in the map.
+        if (block != log.last_freed && tracer::chosen.sample_bytes == 0) count_unknown(log);
         return 0;
     }
     log.last_freed = block;
@@ -118,6 +147,7 @@ void end_resize(std::uint64_t before, const void* block, const void* answer, std
         if (token_map::slot* const slot = tokens().find(block)) slot->store(before, std::memory_order_relaxed);
         return;
     }
+    const std::uint32_t stack = tracer::chosen.stack_frames != 0 && answer != nullptr ? tracer::number_stack(log) : 0;
     if (!log.begin_event(thread_log::event_bytes)) return;
     log.last_block = nullptr;
     token_map::slot* const slot = answer == nullptr ? nullptr : tokens().make(answer);
@@ -127,13 +157,28 @@ void end_resize(std::uint64_t before, const void* block, const void* answer, std
         if (const token there = slot->load(std::memory_order_relaxed); there != 0) write_unseen_free(log, there);
         log.event(format::event_kind::resize, bytes);
         log.name(before);
-        if (tracer::chosen.stack_frames != 0) log.number(0);
+        if (tracer::chosen.stack_frames != 0) log.number(stack);
         slot->store(log.take_name(), std::memory_order_relaxed);
     }
     log.end_event();
 }
 
 namespace {
+
+/// The name of tn_next_frame()'s mark is empty.
+void note_mark(const char* name, std::size_t bytes) noexcept {
+    constexpr std::size_t max_bytes = 256;
+    thread_log& log = mine;
+    if (!log.begins()) return;
+    const thread_log::busy_scope busy(log);
+    const std::size_t kept = bytes < max_bytes ? bytes : max_bytes;
+    if (!log.begin_event(thread_log::event_bytes + kept)) return;
+    log.last_block = nullptr;
+    log.other(format::other_event::mark);
+    log.number(kept);
+    for (std::size_t index = 0; index < kept; ++index) log.byte(static_cast<std::uint8_t>(name[index]));
+    log.end_event();
+}
 
 __attribute__((constructor)) void set_up() noexcept {
     find_all();

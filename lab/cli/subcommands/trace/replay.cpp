@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "cli/subcommands/traces/replay.hpp"
+#include "cli/subcommands/trace/replay.hpp"
 
 #include <fmt/format.h>
 

@@ -11,7 +11,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/subcommands/traces/replay_options.hpp"
+#include "cli/subcommands/trace/replay_options.hpp"
 
 namespace tenure::lab {
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "cli/subcommands/traces/replay_options.hpp"
+#include "cli/subcommands/trace/replay_options.hpp"
 
 #include <fmt/format.h>
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "cli/subcommands/traces/advise.hpp"
+#include "cli/subcommands/trace/advise.hpp"
 
 #include <fmt/format.h>
 

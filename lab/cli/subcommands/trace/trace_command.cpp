@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "cli/subcommands/trace/trace_command.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <system_error>
+
+#include "cli/command_line.hpp"
+#include "cli/programs/child_program.hpp"
+#include "cli/terminal.hpp"
+#include "observe/trace/report/trace_export.hpp"
+#include "observe/trace/report/trace_text.hpp"
+#include "observe/trace/trace_reader.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+/// Reads a trace, and says what is wrong with it.
+[[nodiscard]] trace load(const std::string& file) {
+    trace read = load_trace(file);
+    if (!read.ok()) {
+        say(read.error);
+    } else if (!read.damage.empty()) {
+        say(fmt::format("{}: {} Shown is what could be read.", file, read.damage));
+    }
+    return read;
+}
+
+}
+
+trace_command::trace_command(CLI::App& app)
+    : command_(app.add_subcommand("trace", "Shows and exports what tenure record has recorded")) {
+    command_->require_subcommand(1);
+    const auto add_file = [this](CLI::App& to) {
+        to.add_option("file", file_, "A file of tenure record, packed or raw")->required()->type_name("FILE");
+    };
+    info_ = command_->add_subcommand("info", "Shows the figures of a trace: events, peak, sizes, lifetimes");
+    add_file(*info_);
+    info_->add_flag("--json", is_json_, "Prints them as JSON");
+    export_ = command_->add_subcommand("export", "Writes the events of a trace for other programs");
+    add_file(*export_);
+    auto* const csv = export_->add_flag("--csv", is_csv_, "One line for each event, with a line of names first");
+    export_->add_flag("--json-lines", is_lines_, "One JSON object on each line; call stacks have lines of their own")
+        ->excludes(csv);
+    export_->add_option("-o,--out", out_, "The file; - means standard output")
+        ->type_name("FILE")
+        ->capture_default_str();
+    const std::string codes =
+        "\nExit codes: 0 ok; 2 invalid command line, or the file is no trace; 3 a file or standard output could not "
+        "be written; 70 the command itself failed. Of a damaged file what can be read is shown, with a warning.";
+    for (CLI::App* const each : {command_, info_, export_}) each->footer(codes);
+}
+
+int trace_command::run() const { return info_->parsed() ? show_info() : write_events(); }
+
+int trace_command::show_info() const {
+    const trace read = load(file_);
+    if (!read.ok()) return exit_code::bad_usage;
+    std::error_code error;
+    const std::uintmax_t bytes = std::filesystem::file_size(file_, error);
+    const trace_figures figures = figures_of(read);
+    const std::uint64_t file_bytes = error ? 0 : bytes;
+    return print(is_json_ ? to_json(read, figures, file_bytes) : to_text(read, figures, file_bytes))
+               ? exit_code::ok
+               : exit_code::not_written;
+}
+
+int trace_command::write_events() const {
+    if (!is_csv_ && !is_lines_) {
+        say("name a format: tenure trace export FILE --csv, or --json-lines");
+        return exit_code::bad_usage;
+    }
+    if (const std::string reason = why_not_writable(out_); !reason.empty()) {
+        say(reason);
+        return exit_code::not_written;
+    }
+    const trace read = load(file_);
+    if (!read.ok()) return exit_code::bad_usage;
+    const bool is_standard = out_ == "-";
+    const auto close = [&](std::FILE* file) { return is_standard ? std::fflush(file) : std::fclose(file); };
+    std::FILE* const to = is_standard ? stdout : std::fopen(out_.c_str(), "we");
+    bool is_written = to != nullptr;
+    if (is_written) {
+        const auto write = [&](std::string_view text) {
+            is_written = is_written && std::fwrite(text.data(), 1, text.size(), to) == text.size();
+            return is_written;
+        };
+        is_csv_ ? export_csv(read, write) : export_json_lines(read, write);
+        is_written = close(to) == 0 && is_written;
+    }
+    if (is_written) return exit_code::ok;
+    say(fmt::format("{} could not be written: {}", is_standard ? "standard output" : out_, std::strerror(errno)));
+    return exit_code::not_written;
+}
+
+}

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// `tenure trace`: shows and exports what `tenure record` has recorded.
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+namespace tenure::lab {
+
+class trace_command {
+public:
+    explicit trace_command(CLI::App& app);
+    [[nodiscard]] bool chosen() const { return command_->parsed(); }
+    [[nodiscard]] int run() const;
+
+private:
+    [[nodiscard]] int show_info() const;
+    [[nodiscard]] int write_events() const;
+
+    CLI::App* command_;
+    CLI::App* info_;
+    CLI::App* export_;
+    std::string file_, out_ = "-";
+    bool is_json_ = false, is_csv_ = false, is_lines_ = false;
+};
+
+}
