@@ -163,6 +163,10 @@ TEST(replay_plan, traces_without_sense_are_refused_in_words) {
     many.blocks = 1'000'000;
     EXPECT_NE(error_of(many).find("damaged"), std::string::npos) << error_of(many);
 
+    trace sampled = good;
+    sampled.sample_bytes = 65536;
+    EXPECT_NE(error_of(sampled).find("without --sample"), std::string::npos) << error_of(sampled);
+
     trace unread = good;
     unread.error = "it is no trace";
     EXPECT_EQ(error_of(unread), "it is no trace");

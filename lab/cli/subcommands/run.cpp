@@ -140,8 +140,8 @@ void take_out_mallocs() {
     return name == "libtenure_watch" || name == "libtenure_blocks" || name == "libtenure_record";
 }
 
-/// Comes first in LD_PRELOAD, because the first malloc is used. Only what an enclosing `tenure watch`, `tenure record` or
-/// `tenure pins --heap own` has put there stays before it and forwards calls to it.
+/// Comes first in LD_PRELOAD, because the first malloc is used. Only what an enclosing `tenure watch`, `tenure record`
+/// or `tenure pins --heap own` has put there stays before it and forwards calls to it.
 void preload(const std::string& library) {
     if (library.empty()) return take_out_mallocs();
     const char* const before = std::getenv("LD_PRELOAD");

@@ -11,8 +11,7 @@ namespace format = trace_format;
 using format::event_kind;
 using format::other_event;
 
-chunk_events::chunk_events(const format::file_header& file, const format::chunk_header& chunk,
-                           std::string_view payload)
+chunk_events::chunk_events(const format::file_header& file, const format::chunk_header& chunk, std::string_view payload)
     : payload_(payload), thread_(chunk.thread), has_stacks_(file.stack_frames != 0), tick_shift_(file.tick_shift),
       next_(chunk.number), ticks_(chunk.ticks) {}
 

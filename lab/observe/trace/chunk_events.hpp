@@ -26,12 +26,12 @@ struct chunk_event {
     what is = what::allocate;
     trace_family family = trace_family::malloc;
     std::uint8_t alignment_log2 = 4;
-    std::uint32_t stack = 0;   ///< number in the file
+    std::uint32_t stack = 0; ///< number in the file
     std::uint64_t bytes = 0;
     std::uint64_t ticks = 0;
-    block_name block;          ///< that is freed or resized: its name before
-    std::uint64_t number = 0;  ///< of the block that is allocated or resized, in the chunk's thread
-    std::string_view name;     ///< of a mark
+    block_name block;         ///< that is freed or resized: its name before
+    std::uint64_t number = 0; ///< of the block that is allocated or resized, in the chunk's thread
+    std::string_view name;    ///< of a mark
 };
 
 class chunk_events {

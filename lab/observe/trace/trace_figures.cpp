@@ -17,9 +17,8 @@ struct live_block {
 };
 
 void add_to(std::vector<trace_bucket>& buckets, std::uint64_t value, std::uint64_t bytes) {
-    const auto found = std::find_if(buckets.begin(), buckets.end(), [&](const trace_bucket& each) {
-        return each.below == 0 || value < each.below;
-    });
+    const auto found = std::find_if(buckets.begin(), buckets.end(),
+                                    [&](const trace_bucket& each) { return each.below == 0 || value < each.below; });
     ++found->blocks;
     found->bytes += bytes;
 }
@@ -40,7 +39,8 @@ public:
         to.bytes += bytes;
     }
     [[nodiscard]] std::vector<trace_bucket> made() {
-        for (std::size_t width = 0; width < buckets_.size() - 1; ++width) buckets_[width].below = std::uint64_t{1} << width;
+        for (std::size_t width = 0; width < buckets_.size() - 1; ++width)
+            buckets_[width].below = std::uint64_t{1} << width;
         const auto has_blocks = [](const trace_bucket& each) { return each.blocks != 0; };
         const auto first = std::find_if(buckets_.begin(), buckets_.end(), has_blocks);
         const auto last = std::find_if(buckets_.rbegin(), buckets_.rend(), has_blocks).base();

@@ -23,15 +23,15 @@ struct trace_bucket {
 struct trace_figures {
     std::uint64_t duration_ns = 0; ///< until the last event
     std::uint64_t allocations = 0, deallocations = 0, resizes = 0, frames = 0, marks = 0;
-    std::uint64_t allocated_bytes = 0; ///< by allocations, and by resizes what they added
+    std::uint64_t allocated_bytes = 0;             ///< by allocations, and by resizes what they added
     std::uint64_t peak_bytes = 0, peak_blocks = 0; ///< in use at the same time; each for itself
     std::uint64_t peak_time_ns = 0;                ///< of peak_bytes
     std::uint64_t live_bytes = 0, live_blocks = 0; ///< at the end
     std::uint64_t cross_thread = 0;                ///< blocks that another thread freed than had allocated
     std::array<std::uint64_t, 5> by_family{};      ///< allocations, in the order of trace_family
-    std::vector<trace_bucket> sizes;      ///< bytes: each bucket twice the one before; without empty ones at the ends
-    std::vector<trace_bucket> times;      ///< ns from allocation to free, of freed blocks
-    std::vector<trace_bucket> distances;  ///< allocations of all threads in between, of freed blocks
+    std::vector<trace_bucket> sizes;     ///< bytes: each bucket twice the one before; without empty ones at the ends
+    std::vector<trace_bucket> times;     ///< ns from allocation to free, of freed blocks
+    std::vector<trace_bucket> distances; ///< allocations of all threads in between, of freed blocks
 };
 
 /// Cost      O(events); memory: 24 bytes for each block.

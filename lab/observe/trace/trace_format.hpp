@@ -31,9 +31,9 @@ struct file_header {
     std::uint32_t version;
     std::uint32_t header_bytes; ///< offset of the first chunk
     form is;
-    std::uint32_t process;      ///< its number
-    std::uint32_t parent;       ///< number of its parent process
-    std::uint32_t is_fork;      ///< 1: the child of a fork, which has its parent's blocks and has executed nothing since
+    std::uint32_t process; ///< its number
+    std::uint32_t parent;  ///< number of its parent process
+    std::uint32_t is_fork; ///< 1: the child of a fork, which has its parent's blocks and has executed nothing since
     std::uint32_t stack_frames; ///< most frames of a stack; zero: events have no stacks
     std::uint32_t tick_shift;   ///< time in events is counted in units of 2^tick_shift ticks
     std::uint64_t sample_bytes; ///< of the bytes allocated, one in so many is recorded, with its block; zero: all are
@@ -41,10 +41,10 @@ struct file_header {
     std::uint64_t first_ticks;  ///< the processor's counter then
     std::uint64_t first_ns;     ///< and the monotonic clock
     // Of these the program changes what it has to while it runs.
-    std::uint64_t file_bytes;  ///< where the next chunk begins, in a raw file
-    std::uint32_t threads;     ///< number of threads that have begun
-    std::uint32_t stacks;      ///< number of stacks that have been numbered, from 1
-    std::uint64_t last_ticks;  ///< at exit; zero: no exit was seen
+    std::uint64_t file_bytes; ///< where the next chunk begins, in a raw file
+    std::uint32_t threads;    ///< number of threads that have begun
+    std::uint32_t stacks;     ///< number of stacks that have been numbered, from 1
+    std::uint64_t last_ticks; ///< at exit; zero: no exit was seen
     std::uint64_t last_ns;
     std::uint64_t lost_events; ///< for which the file could not grow
     std::uint32_t refusal;     ///< why it could not: the system's error number
@@ -98,8 +98,8 @@ static_assert(sizeof(index_entry) == 24);
 
 // An event begins with a byte: | payload: 5 bits | kind: 3 |. A payload below 28 is the value itself. 28, 29, 30 and 31
 // say that the value follows in 1, 2, 4 or 8 bytes, little-endian; the one of 1 byte has 28 subtracted. A number is a
-// varint: 7 bits a byte, the lowest first, the highest bit of each byte but the last set; a signed one is folded, 0, -1,
-// 1, -2 ... to 0, 1, 2, 3 ....
+// varint: 7 bits a byte, the lowest first, the highest bit of each byte but the last set; a signed one is folded, 0,
+// -1, 1, -2 ... to 0, 1, 2, 3 ....
 //
 // A block is named by the thread that allocated it and a running number of that thread. Each allocation and each resize
 // takes the next number of its thread; a resize gives the block a new name, so that every event names what it depends

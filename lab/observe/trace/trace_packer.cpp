@@ -41,9 +41,8 @@ public:
     }
 
     void add_index() {
-        std::stable_sort(index_.begin(), index_.end(), [](const format::index_entry& a, const format::index_entry& b) {
-            return a.ticks < b.ticks;
-        });
+        std::stable_sort(index_.begin(), index_.end(),
+                         [](const format::index_entry& a, const format::index_entry& b) { return a.ticks < b.ticks; });
         // An index that is larger than a payload may be is cut: what it lacks is found by walking through the file.
         const std::size_t count = std::min(index_.size(), max_trace_payload / sizeof(format::index_entry));
         std::string payload(reinterpret_cast<const char*>(index_.data()), count * sizeof(format::index_entry));

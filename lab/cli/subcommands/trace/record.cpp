@@ -54,7 +54,8 @@ constexpr std::string_view library_name = "libtenure_record.so";
             found.push_back(each.path().string());
     }
     std::sort(found.begin(), found.end(), [&](const std::string& a, const std::string& b) {
-        const bool is_first = a.size() == file.size() + suffix.size(), is_other = b.size() == file.size() + suffix.size();
+        const bool is_first = a.size() == file.size() + suffix.size(),
+                   is_other = b.size() == file.size() + suffix.size();
         return is_first != is_other ? is_first : a < b;
     });
     return found;

@@ -99,7 +99,7 @@ private:
 
     /// Tries what fits, until a replay proves it.
     void prove(advised_group& of, const std::vector<lifetime_advice>& fits) {
-        std::string reason = of.reason;
+        std::string reasons;
         for (const lifetime_advice& each : fits) {
             const redirected_group one{of.group.get(), each};
             const measured_saving saving = measure_saving(recorded_, {&one, 1}, base_, settings_.replay);
@@ -110,15 +110,17 @@ private:
                 of.reason.clear();
                 return;
             }
+            if (!reasons.empty()) reasons += "; ";
             if (!saving.error.empty())
-                reason = fmt::format("it would fit {}, but the replay failed: {}", name_of(each.kind), saving.error);
+                reasons += fmt::format("it would fit {}, but the replay failed: {}", name_of(each.kind), saving.error);
             else
-                reason = fmt::format("it would fit {} ({}), but a replay shows no saving of time: {:+.1f} % "
-                                     "[{:+.1f} to {:+.1f}] of the whole replay",
-                                     name_of(each.kind), each.why, (saving.time_ratio.median - 1) * 100,
-                                     (saving.time_ratio.low - 1) * 100, (saving.time_ratio.high - 1) * 100);
+                reasons +=
+                    fmt::format("it would fit {} ({}), but a replay does not prove that it saves time: {:+.1f} % "
+                                "[{:+.1f} to {:+.1f}] of the whole replay",
+                                name_of(each.kind), each.why, (saving.time_ratio.median - 1) * 100,
+                                (saving.time_ratio.low - 1) * 100, (saving.time_ratio.high - 1) * 100);
         }
-        of.reason = reason;
+        if (!reasons.empty()) of.reason = reasons;
     }
 
     const trace& recorded_;

@@ -73,6 +73,8 @@ std::string contradiction(const trace& recorded, const trace_event& event, const
 /// Checks the whole trace and finds the blocks that several threads use.
 std::string check(const trace& recorded, std::vector<block_state>& blocks) {
     if (!recorded.ok()) return recorded.error;
+    if (recorded.sample_bytes != 0)
+        return "the trace has a sample of the program's blocks: a replay needs all. Record it without --sample";
     if (recorded.blocks >= no_slot)
         return fmt::format("the trace has {} blocks; replay takes 4 billion", recorded.blocks);
     if (recorded.blocks > recorded.events.size())

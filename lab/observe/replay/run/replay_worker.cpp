@@ -200,8 +200,8 @@ void check_contents(const task& asked, const plan_view& plan) {
     if (!play(plan.tail_of(0), slots.data(), to, around, state)) return asked.out.fail(no_memory);
     if (!around.wrong().empty()) return asked.out.fail(around.wrong());
     if (around.misaligned() != 0)
-        asked.out.note(fmt::format("{} blocks did not have the alignment that the program asked for",
-                                   around.misaligned()));
+        asked.out.note(
+            fmt::format("{} blocks did not have the alignment that the program asked for", around.misaligned()));
     asked.out.value(replay_digest, {}, "digest", static_cast<double>(around.digest()), better::neither);
 }
 

@@ -55,8 +55,8 @@ constexpr std::array calls{"allocate", "deallocate", "resize", "frame", "mark"};
     std::string text = fmt::format("\n{:<24}{:>16}{:>9}{:>16}\n", title, "blocks", "", "bytes");
     for (std::size_t index = 0; index < buckets.size(); ++index) {
         const trace_bucket& each = buckets[index];
-        const std::string name = each.below != 0 ? "below " + limit(each.below)
-                                                 : limit(buckets[index - 1].below) + " and more";
+        const std::string name =
+            each.below != 0 ? "below " + limit(each.below) : limit(buckets[index - 1].below) + " and more";
         text += fmt::format("{:<24}{:>16}{:>9}{:>16}\n", name, number(each.blocks), share_text(each.blocks, all),
                             bytes_text(each.bytes));
     }
@@ -99,8 +99,8 @@ std::string to_text(const trace& of, const trace_figures& figures, std::uint64_t
                                     count_text(figures.peak_blocks, "block")));
     line("in use at the end",
          fmt::format("{} in {}", bytes_text(figures.live_bytes), count_text(figures.live_blocks, "block")));
-    line("freed elsewhere", fmt::format("{} by another thread than allocated them",
-                                        count_text(figures.cross_thread, "block")));
+    line("freed elsewhere",
+         fmt::format("{} by another thread than allocated them", count_text(figures.cross_thread, "block")));
     line("unknown frees", fmt::format("{}, of blocks from before the recording", number(of.unknown_frees)));
     if (figures.frames + figures.marks != 0)
         line("frames", fmt::format("{}, and {}", number(figures.frames), count_text(figures.marks, "mark")));

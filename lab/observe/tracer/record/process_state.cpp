@@ -89,8 +89,7 @@ void close_file(int file) noexcept { static_cast<void>(::syscall(SYS_close, file
 }
 
 [[nodiscard]] void* map_part(int file, std::uint64_t offset, std::uint64_t bytes) noexcept {
-    void* const mapped =
-        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
+    void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
     return mapped == MAP_FAILED ? nullptr : mapped;
 }
 
@@ -113,8 +112,8 @@ void close_file(int file) noexcept { static_cast<void>(::syscall(SYS_close, file
         return nullptr;
     }
     auto* const head = static_cast<format::file_header*>(mapped);
-    chosen.stack_frames = static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(number_in(stacks_variable), max_stack_frames));
+    chosen.stack_frames =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(number_in(stacks_variable), max_stack_frames));
     chosen.sample_bytes = number_in(sample_variable);
     head->version = format::version;
     head->header_bytes = format::page_bytes;
@@ -134,8 +133,8 @@ void close_file(int file) noexcept { static_cast<void>(::syscall(SYS_close, file
 }
 
 [[nodiscard]] process_state* make_state() noexcept {
-    constexpr std::size_t bytes = (sizeof(process_state) + format::page_bytes - 1) / format::page_bytes *
-                                  format::page_bytes;
+    constexpr std::size_t bytes =
+        (sizeof(process_state) + format::page_bytes - 1) / format::page_bytes * format::page_bytes;
     void* const memory = platform::map(bytes, platform::page_bytes());
     if (memory == nullptr) return nullptr;
     if (::madvise(memory, bytes, MADV_WIPEONFORK) == 0) return static_cast<process_state*>(memory);

@@ -18,7 +18,8 @@ namespace tenure::lab::tracer {
 /// It lies in memory that a fork's child gets as zeros, however the child was made: then it is a recording that has not
 /// begun, and nothing in the child writes to the parent's file.
 struct process_state {
-    std::atomic<std::uint32_t> generation; ///< of this recording among those of the process's ancestors; zero: not begun
+    std::atomic<std::uint32_t>
+        generation; ///< of this recording among those of the process's ancestors; zero: not begun
     std::atomic<std::uint32_t> is_beginning;
     trace_format::file_header* head;
     token_map tokens;

@@ -57,8 +57,7 @@ std::uint32_t number_stack(thread_log& log) noexcept {
         if (known != 0) return known;
     }
     if (!log.begin_event((count + 3) * max_number_bytes)) return 0;
-    const std::uint32_t number =
-        std::atomic_ref(state.head->stacks).fetch_add(1, std::memory_order_relaxed) + 1;
+    const std::uint32_t number = std::atomic_ref(state.head->stacks).fetch_add(1, std::memory_order_relaxed) + 1;
     write_stack(log, number, frames, count);
     place->number.store(number, std::memory_order_release);
     return number;
