@@ -43,7 +43,7 @@ TEST(lifetime_advice, blocks_of_one_call_fit_temp_in_the_function_that_frees_the
     ASSERT_EQ(one.kind(), advice_kind::temp) << one.found.refusal;
     const lifetime_advice& advice = one.found.fits.front();
     EXPECT_EQ(advice.where, scope_place::function);
-    EXPECT_EQ(advice.outer_frames, 2U) << "main and its start are outside work(), which allocates and frees";
+    EXPECT_EQ(advice.scope_frame, 1U) << "work() calls the functions of the list, which allocate and free";
     EXPECT_EQ(advice.violations, 0U);
     EXPECT_EQ(advice.degree, confidence::high);
     EXPECT_EQ(advice.learned_on + advice.checked_on, one.group.blocks.size());
@@ -117,7 +117,7 @@ TEST(lifetime_advice, one_node_that_is_larger_refuses_the_pool) {
     EXPECT_EQ(one.kind(), advice_kind::leave_alone);
     EXPECT_NE(one.found.refusal.find("it seems to fit a pool, but 1 of the"), std::string::npos) << one.found.refusal;
     // By size, the others fit.
-    const std::vector<block_group> parts = by_size_class(one.group, one.lives);
+    const std::vector<block_group> parts = by_size_class(one.recorded, one.group, one.lives);
     ASSERT_EQ(parts.size(), 2U);
     EXPECT_EQ(parts[0].blocks.size(), 4999U);
     EXPECT_EQ(advise(one.recorded, parts[0], one.lives).fits.front().kind, advice_kind::pool);

@@ -16,6 +16,8 @@ namespace {
 
 constexpr double least_share = 0.005; ///< of the trace's blocks: the saving of fewer is below what a replay can see
 
+constexpr double least_covered = 0.5; ///< of a group's blocks: its parts by caller are looked at instead of the whole
+
 class advising {
 public:
     advising(const trace& recorded, const found_malloc& base, const advice_settings& settings)
@@ -36,17 +38,22 @@ public:
     }
 
     void choose_groups() {
-        for (block_group& group : groups_of(recorded_, lives_)) {
-            if (!is_worth_a_look(group)) {
-                pass_over(group);
+        for (block_group& group : groups_of(recorded_, lives_)) consider(std::move(group));
+        // What fits comes first, then what has most blocks.
+        std::stable_sort(found_.begin(), found_.end(), [](const candidate& a, const candidate& b) {
+            if (a.advice.fits.empty() != b.advice.fits.empty()) return b.advice.fits.empty();
+            return a.group->blocks.size() > b.group->blocks.size();
+        });
+        for (const candidate& each : found_) {
+            if (made_.groups.size() == settings_.max_groups) {
+                pass_over(*each.group);
                 continue;
             }
-            const group_advice found = advise(recorded_, group, lives_);
-            if (!found.fits.empty() || group.size_class != every_size) {
-                add(std::move(group), found);
-                continue;
-            }
-            split(std::move(group), found);
+            advised_group made;
+            made.group = each.group;
+            made.reason = each.advice.refusal;
+            made_.groups.push_back(std::move(made));
+            fits_.push_back(each.advice.fits);
         }
     }
 
@@ -64,8 +71,7 @@ public:
 
 private:
     [[nodiscard]] bool is_worth_a_look(const block_group& group) const {
-        return made_.groups.size() < settings_.max_groups &&
-               static_cast<double>(group.blocks.size()) >= least_share * static_cast<double>(recorded_.blocks);
+        return static_cast<double>(group.blocks.size()) >= least_share * static_cast<double>(recorded_.blocks);
     }
 
     void pass_over(const block_group& group) {
@@ -73,28 +79,37 @@ private:
         made_.other_blocks += group.blocks.size();
     }
 
-    /// What does not fit as a whole may fit by size.
-    void split(block_group&& group, const group_advice& whole) {
-        std::vector<block_group> parts = by_size_class(group, lives_);
-        std::vector<group_advice> found;
-        for (const block_group& each : parts) found.push_back(advise(recorded_, each, lives_));
-        const bool helps = parts.size() > 1 && std::any_of(found.begin(), found.end(),
+    /// Begins with all blocks of a function, for which there would be one pool or one change of code. What does not fit
+    /// as a whole may fit by caller, or by size.
+    void consider(block_group&& group) {
+        if (!is_worth_a_look(group)) return pass_over(group);
+        group_advice whole = advise(recorded_, group, lives_);
+        if (!whole.fits.empty()) return add(std::move(group), std::move(whole));
+        std::vector<block_group> callers = by_caller(recorded_, group, lives_);
+        std::uint64_t covered = 0;
+        for (const block_group& each : callers)
+            if (is_worth_a_look(each)) covered += each.blocks.size();
+        if (static_cast<double>(covered) >= least_covered * static_cast<double>(group.blocks.size())) {
+            for (block_group& each : callers) consider(std::move(each));
+            return;
+        }
+        if (group.size_class != every_size) return add(std::move(group), std::move(whole));
+        std::vector<block_group> parts = by_size_class(recorded_, group, lives_);
+        std::vector<group_advice> advice;
+        for (const block_group& each : parts) advice.push_back(advise(recorded_, each, lives_));
+        const bool helps = parts.size() > 1 && std::any_of(advice.begin(), advice.end(),
                                                            [](const group_advice& each) { return !each.fits.empty(); });
-        if (!helps) return add(std::move(group), whole);
+        if (!helps) return add(std::move(group), std::move(whole));
         for (std::size_t i = 0; i < parts.size(); ++i) {
             if (is_worth_a_look(parts[i]))
-                add(std::move(parts[i]), found[i]);
+                add(std::move(parts[i]), std::move(advice[i]));
             else
                 pass_over(parts[i]);
         }
     }
 
-    void add(block_group&& group, const group_advice& found) {
-        advised_group made;
-        made.group = std::make_shared<const block_group>(std::move(group));
-        made.reason = found.refusal;
-        made_.groups.push_back(std::move(made));
-        fits_.push_back(found.fits);
+    void add(block_group&& group, group_advice&& advice) {
+        found_.push_back({std::make_shared<const block_group>(std::move(group)), std::move(advice)});
     }
 
     /// Tries what fits, until a replay proves it.
@@ -123,10 +138,16 @@ private:
         if (!reasons.empty()) of.reason = reasons;
     }
 
+    struct candidate {
+        std::shared_ptr<const block_group> group;
+        group_advice advice;
+    };
+
     const trace& recorded_;
     const found_malloc& base_;
     const advice_settings& settings_;
     std::vector<block_life> lives_;
+    std::vector<candidate> found_;
     std::vector<std::vector<lifetime_advice>> fits_; // by index in made_.groups
     advice_report made_;
 };

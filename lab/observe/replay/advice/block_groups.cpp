@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <bit>
 #include <map>
+#include <set>
 #include <unordered_map>
 
 namespace tenure::lab {
@@ -25,6 +26,13 @@ lifetime_figures figures_of(std::vector<std::uint64_t>& values) {
         return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
     };
     return {at(0.5), at(0.99), values.back()};
+}
+
+constexpr std::uint64_t no_frame = 0; ///< the stack has no more
+
+std::uint64_t frame_at(const trace& recorded, std::uint32_t stack, std::size_t depth) {
+    const std::vector<std::uint64_t>& frames = recorded.stacks[stack].frames;
+    return depth < frames.size() ? frames[depth] : no_frame;
 }
 
 double share_of(std::uint64_t part, std::uint64_t whole) {
@@ -105,12 +113,28 @@ void walk(block_group& group, std::span<const block_life> lives) {
     group.together_share = share_of(together, group.blocks.size());
 }
 
-void complete(block_group& group, std::span<const block_life> lives) {
+/// The innermost frames that all stacks have in common.
+std::size_t common_frames(const trace& recorded, const std::set<std::uint32_t>& stacks) {
+    if (stacks.empty()) return 0;
+    const std::vector<std::uint64_t>& first = recorded.stacks[*stacks.begin()].frames;
+    std::size_t common = first.size();
+    for (const std::uint32_t each : stacks) {
+        const std::vector<std::uint64_t>& other = recorded.stacks[each].frames;
+        std::size_t same = 0;
+        while (same < common && same < other.size() && first[same] == other[same]) ++same;
+        common = same;
+    }
+    return common;
+}
+
+void complete(block_group& group, const trace& recorded, std::span<const block_life> lives) {
     std::vector<std::uint64_t> events, allocated, time, frames;
     std::map<std::uint64_t, std::uint64_t> sizes;
     std::uint64_t same_thread = 0;
+    std::set<std::uint32_t> stacks;
     for (const std::uint64_t index : group.blocks) {
         const block_life& life = lives[index];
+        if (life.born.stack != 0) stacks.insert(life.born.stack);
         group.bytes += life.first_bytes;
         ++sizes[life.first_bytes];
         group.resized += std::uint64_t{life.resizes != 0};
@@ -128,6 +152,8 @@ void complete(block_group& group, std::span<const block_life> lives) {
         time.push_back(life.died.time_ns > life.born.time_ns ? life.died.time_ns - life.born.time_ns : 0);
         frames.push_back(life.died.frame - life.born.frame);
     }
+    group.stacks = stacks.size();
+    group.depth = common_frames(recorded, stacks);
     group.smallest = sizes.begin()->first;
     group.largest = sizes.rbegin()->first;
     const auto common =
@@ -143,10 +169,11 @@ void complete(block_group& group, std::span<const block_life> lives) {
 }
 
 template<class Key>
-std::vector<block_group> finished(std::map<Key, block_group>& made, std::span<const block_life> lives) {
+std::vector<block_group> finished(std::map<Key, block_group>& made, const trace& recorded,
+                                  std::span<const block_life> lives) {
     std::vector<block_group> all;
     for (auto& [key, group] : made) {
-        complete(group, lives);
+        complete(group, recorded, lives);
         all.push_back(std::move(group));
     }
     std::stable_sort(all.begin(), all.end(),
@@ -180,24 +207,38 @@ std::vector<block_group> groups_of(const trace& recorded, std::span<const block_
     for (const trace_event& event : recorded.events) {
         if (event.call != trace_call::allocate) continue;
         const std::uint32_t size_class = size_class_of(event.bytes);
-        block_group& group = made[by_stack ? event.stack : size_class];
+        block_group& group = made[by_stack ? frame_at(recorded, event.stack, 0) : size_class];
         group.stack = event.stack;
         group.size_class = by_stack ? every_size : size_class;
         group.blocks.push_back(event.block);
     }
-    return finished(made, lives);
+    return finished(made, recorded, lives);
 }
 
-std::vector<block_group> by_size_class(const block_group& group, std::span<const block_life> lives) {
+std::vector<block_group> by_caller(const trace& recorded, const block_group& group, std::span<const block_life> lives) {
+    if (group.stacks < 2) return {};
+    std::map<std::uint64_t, block_group> made;
+    for (const std::uint64_t block : group.blocks) {
+        const std::uint32_t stack = lives[block].born.stack;
+        block_group& one = made[frame_at(recorded, stack, group.depth)];
+        one.stack = stack;
+        one.size_class = group.size_class;
+        one.blocks.push_back(block);
+    }
+    return finished(made, recorded, lives);
+}
+
+std::vector<block_group> by_size_class(const trace& recorded, const block_group& group,
+                                       std::span<const block_life> lives) {
     std::map<std::uint32_t, block_group> made;
     for (const std::uint64_t block : group.blocks) {
         const std::uint32_t size_class = size_class_of(lives[block].first_bytes);
         block_group& one = made[size_class];
-        one.stack = group.stack;
+        one.stack = lives[block].born.stack;
         one.size_class = size_class;
         one.blocks.push_back(block);
     }
-    return finished(made, lives);
+    return finished(made, recorded, lives);
 }
 
 }

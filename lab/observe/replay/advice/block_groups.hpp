@@ -39,8 +39,10 @@ struct group_burst {
 inline constexpr std::uint32_t every_size = 0xFFFFFFFF;
 
 struct block_group {
-    std::uint32_t stack = 0;               ///< in trace::stacks; 0: the trace has no stacks
-    std::uint32_t size_class = every_size; ///< every_size: all blocks of the stack
+    std::uint32_t stack = 0;               ///< of one of its blocks, in trace::stacks; 0: the trace has no stacks
+    std::size_t depth = 0;                 ///< innermost frames that all its blocks have in common
+    std::size_t stacks = 0;                ///< different call stacks
+    std::uint32_t size_class = every_size; ///< every_size: all sizes
     std::vector<std::uint64_t> blocks;     ///< by trace_event::block, in the order of allocation
     std::vector<group_burst> bursts;
 
@@ -59,11 +61,18 @@ struct block_group {
     std::uint32_t threads = 0;                 ///< that allocated
 };
 
-/// All groups, the one with most blocks first. By stack where the trace has stacks, otherwise by size class.
+/// All groups, the one with most blocks first. By the function that allocates (the innermost frame) where the trace has
+/// stacks, otherwise by size class.
 [[nodiscard]] std::vector<block_group> groups_of(const trace& recorded, std::span<const block_life> lives);
 
+/// The blocks of a group by the next frames of their stacks, up to the first frame that differs; empty when all stacks
+/// are the same.
+[[nodiscard]] std::vector<block_group> by_caller(const trace& recorded, const block_group& group,
+                                                 std::span<const block_life> lives);
+
 /// The blocks of a group by size class, as groups of their own.
-[[nodiscard]] std::vector<block_group> by_size_class(const block_group& group, std::span<const block_life> lives);
+[[nodiscard]] std::vector<block_group> by_size_class(const trace& recorded, const block_group& group,
+                                                     std::span<const block_life> lives);
 
 /// Whether any allocation of the trace has a stack.
 [[nodiscard]] bool has_stacks(const trace& recorded);

@@ -138,18 +138,19 @@ private:
             return one.end != never && one.end - one.begin <= max_temp_events && one.bytes <= max_temp_bytes;
         };
         if (!std::all_of(bursts.begin(), bursts.begin() + static_cast<std::ptrdiff_t>(half), is_short)) return;
-        scope_finder scopes(recorded_, group_);
-        std::size_t outer = ~std::size_t{0};
-        for (std::size_t i = 0; i < half; ++i) outer = std::min(outer, scopes.outer_frames(bursts[i]));
-        const bool by_phase = outer == 0 && group_.stack == 0 && in_one_phase(0, half);
-        if (outer == 0 && !by_phase)
+        scope_finder scopes(recorded_, group_, lives_);
+        std::size_t frame = 0;
+        for (std::size_t i = 0; i < half && frame != scope_finder::no_frame; ++i)
+            frame = std::max(frame, scopes.frame_of(bursts[i]));
+        const bool by_phase = group_.stack == 0 && in_one_phase(0, half);
+        if (frame == scope_finder::no_frame && !by_phase)
             return refuse("its blocks are short-lived, but the trace does not tell where a scope could stand: record "
-                          "it with call stacks, frames (tn_next_frame) or marks");
+                          "it with call stacks (--stacks 32), frames (tn_next_frame) or marks");
         std::uint64_t broken = 0, checked = 0;
         for (std::size_t i = half; i < bursts.size(); ++i) {
             checked += bursts[i].blocks;
             const bool holds =
-                is_short(bursts[i]) && (by_phase ? in_one_phase(i, i + 1) : scopes.outer_frames(bursts[i]) >= outer);
+                is_short(bursts[i]) && (by_phase ? in_one_phase(i, i + 1) : scopes.frame_of(bursts[i]) <= frame);
             if (!holds) broken += bursts[i].blocks;
         }
         if (broken != 0)
@@ -159,7 +160,7 @@ private:
         lifetime_advice made;
         made.kind = advice_kind::temp;
         made.where = by_phase ? scope_place::phase : scope_place::function;
-        made.outer_frames = by_phase ? 0 : outer;
+        made.scope_frame = by_phase ? 0 : frame;
         made.checked_on = checked;
         made.learned_on = group_.blocks.size() - checked;
         made.why = fmt::format("all blocks of a scope are freed within {} events, on the thread that allocated them",
@@ -221,11 +222,12 @@ private:
         made.learned_on = learned;
         made.checked_on = checked;
         made.violations = apart;
-        scope_finder scopes(recorded_, group_);
-        std::size_t outer = ~std::size_t{0};
-        for (const group_burst& each : bursts) outer = std::min(outer, scopes.outer_frames(each));
-        made.where = outer == 0 ? scope_place::unknown : scope_place::function;
-        made.outer_frames = outer;
+        scope_finder scopes(recorded_, group_, lives_);
+        std::size_t frame = 0;
+        for (std::size_t i = 0; i < bursts.size() && frame != scope_finder::no_frame; ++i)
+            frame = std::max(frame, scopes.frame_of(bursts[i]));
+        made.where = frame == scope_finder::no_frame ? scope_place::unknown : scope_place::function;
+        made.scope_frame = made.where == scope_place::unknown ? 0 : frame;
         made.why = fmt::format("its blocks are freed together, {} at a time, {} times in the trace",
                                group_.blocks.size() / bursts.size(), bursts.size());
         accept(std::move(made));

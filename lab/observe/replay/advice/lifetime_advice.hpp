@@ -30,7 +30,7 @@ enum class confidence : std::uint8_t { low, medium, high };
 enum class scope_place : std::uint8_t {
     unknown,
     frame,    ///< the frame: tn_next_frame() ends it
-    function, ///< a function on the group's stack: lifetime_advice::outer_frames
+    function, ///< a function on the group's stack: lifetime_advice::scope_frame
     phase,    ///< a phase of the program, between two marks
 };
 
@@ -38,7 +38,7 @@ enum class scope_place : std::uint8_t {
 struct lifetime_advice {
     advice_kind kind = advice_kind::leave_alone;
     scope_place where = scope_place::unknown;
-    std::size_t outer_frames = 0; ///< scope_place::function: frames of the stack outside the function with the scope
+    std::size_t scope_frame = 0;  ///< scope_place::function: its frame in the group's stack; 0 is the innermost
     std::uint64_t room_bytes = 0; ///< pools: size of a block; reserve: what to ask for at first
     std::uint8_t alignment_log2 = 4;
     std::uint64_t learned_on = 0; ///< blocks of the first half

@@ -18,23 +18,28 @@ namespace tenure::lab {
 
 class scope_finder {
 public:
-    /// `group` has one stack. Requires  both outlive the object.
-    scope_finder(const trace& recorded, const block_group& group) : recorded_(recorded), group_(group) {}
+    /// Requires  both outlive the object.
+    scope_finder(const trace& recorded, const block_group& group, std::span<const block_life> lives)
+        : recorded_(recorded), group_(group), lives_(lives) {}
 
-    /// How many outer frames of the group's stack are on the thread's stack all the time from a burst's first
-    /// allocation to its last free. 0: the thread left them all, or the trace has no stacks.
+    /// The innermost frame of the group's stack (0 is the allocating function) whose function the thread does not leave
+    /// from a burst's first allocation to its last free: it can open the scope. `no_frame`: there is none among the
+    /// frames that all blocks of the group have in common.
     ///
-    /// The function inside these frames can open the scope. Two calls of it from the same place look the same, so a
-    /// block that survives one call and is freed in the next is not seen.
+    /// Two calls of a function from the same place look the same, so a block that survives one call and is freed in the
+    /// next is not seen.
     /// Cost      O(events of the burst).
-    [[nodiscard]] std::size_t outer_frames(const group_burst& burst);
+    [[nodiscard]] std::size_t frame_of(const group_burst& burst);
+
+    static constexpr std::size_t no_frame = ~std::size_t{0};
 
 private:
-    [[nodiscard]] std::size_t shared_with(std::uint32_t stack);
+    [[nodiscard]] std::size_t shared(std::uint32_t stack, std::uint32_t other);
 
     const trace& recorded_;
     const block_group& group_;
-    std::unordered_map<std::uint32_t, std::size_t> known_; // by stack
+    std::span<const block_life> lives_;
+    std::unordered_map<std::uint64_t, std::size_t> known_; // by both stacks
 };
 
 }

@@ -15,9 +15,21 @@ std::string sizes_in_words(const block_group& group) {
 }
 
 std::string place_in_words(const block_group& group, const place_names& names) {
-    const std::vector<std::string> frames = group.stack == 0 ? std::vector<std::string>{} : names(group.stack);
-    if (frames.empty()) return "blocks of " + sizes_in_words(group);
-    return frames.front();
+    const std::vector<std::string> frames = frames_in_words(group, names);
+    return frames.empty() ? "blocks of " + sizes_in_words(group) : frames.front();
+}
+
+std::vector<std::string> frames_in_words(const block_group& group, const place_names& names) {
+    std::vector<std::string> shown;
+    if (group.stack == 0) return shown;
+    const std::vector<std::string> frames = names(group.stack);
+    for (std::size_t i = 0; i < frames.size(); ++i) {
+        // All of them may be functions that are not shown: then the first that is stands for them.
+        if (i >= group.depth && !shown.empty()) break;
+        if (!frames[i].empty()) shown.push_back(frames[i]);
+    }
+    if (group.stacks > 1 && !shown.empty()) shown.push_back(fmt::format("(from {} call stacks)", group.stacks));
+    return shown;
 }
 
 std::string scope_in_words(const block_group& group, const lifetime_advice& advice, const place_names& names) {
@@ -26,9 +38,9 @@ std::string scope_in_words(const block_group& group, const lifetime_advice& advi
     case scope_place::phase: return "each phase between two marks";
     case scope_place::function: {
         const std::vector<std::string> frames = names(group.stack);
-        if (frames.empty()) return {};
-        const std::size_t place = frames.size() > advice.outer_frames ? frames.size() - advice.outer_frames - 1 : 0;
-        return frames[place];
+        for (std::size_t i = advice.scope_frame; i < frames.size(); ++i)
+            if (!frames[i].empty()) return frames[i];
+        return {};
     }
     case scope_place::unknown: break;
     }

@@ -14,7 +14,7 @@
 
 namespace tenure::lab {
 
-/// The frames of a stack of the trace, as people read them, innermost first.
+/// The frames of a stack of the trace, as people read them, innermost first. Empty texts are not shown.
 using place_names = std::function<std::vector<std::string>(std::uint32_t stack)>;
 
 /// "48 bytes", "33 to 48 bytes".
@@ -22,6 +22,10 @@ using place_names = std::function<std::vector<std::string>(std::uint32_t stack)>
 
 /// "parse(char const*)": the function that allocates; "blocks of 48 bytes" without stacks.
 [[nodiscard]] std::string place_in_words(const block_group& group, const place_names& names);
+
+/// The frames that all blocks of a group have in common, innermost first; then, where there are several, how many call
+/// stacks they come from.
+[[nodiscard]] std::vector<std::string> frames_in_words(const block_group& group, const place_names& names);
 
 /// Where the scope or the arena ends: "in draw() at scene.cpp:120". Empty when that is not known.
 [[nodiscard]] std::string scope_in_words(const block_group& group, const lifetime_advice& advice,

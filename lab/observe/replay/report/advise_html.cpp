@@ -74,7 +74,7 @@ std::string group_of(const advised_group& one, const place_names& names, bool ha
     text += advice_of(one, names);
     if (one.group->stack != 0) {
         text += "<ol>\n";
-        for (const std::string& each : names(one.group->stack)) text += element("li", "", each) + "\n";
+        for (const std::string& each : frames_in_words(*one.group, names)) text += element("li", "", each) + "\n";
         text += "</ol>\n";
     }
     return text + lifetime_chart(*one.group, number) + figures(*one.group, has_frames) + "</section>\n";

@@ -45,6 +45,7 @@ json json_of(const block_group& group) {
             {"peak_bytes", group.peak_bytes},
             {"left", group.left},
             {"threads", group.threads},
+            {"call_stacks", group.stacks},
             {"same_thread_share", group.same_thread_share},
             {"lifo_share", group.lifo_share},
             {"together_share", group.together_share},
@@ -60,7 +61,7 @@ json json_of(const block_group& group) {
 
 json json_of(const advised_group& one, const place_names& names) {
     json made{{"advice", name_of(one.advice.kind)}, {"group", json_of(*one.group)}};
-    made["stack"] = one.group->stack == 0 ? json::array() : json(names(one.group->stack));
+    made["stack"] = one.group->stack == 0 ? json::array() : json(frames_in_words(*one.group, names));
     if (!one.reason.empty()) made["reason"] = one.reason;
     if (one.was_measured) made["saving"] = json_of(one.saving);
     if (one.advice.kind == advice_kind::leave_alone) return made;

@@ -11,6 +11,8 @@ namespace tenure::lab {
 
 namespace {
 
+constexpr std::size_t max_frames = 8;
+
 std::string head(const advice_report& found) {
     std::string text = fmt::format("{} allocations, {} in all, at most {} at a time; {} threads, {} events\n",
                                    found.blocks, bytes_in_words(static_cast<double>(found.allocated_bytes)),
@@ -99,8 +101,9 @@ std::string to_text(const advice_report& found, const place_names& names, text_s
         const std::string title = fmt::format("{}. {}", ++number, place_in_words(*each.group, names));
         text += painted(title, tint::strong, style.colours) + "\n";
         if (each.group->stack != 0) {
-            const std::vector<std::string> frames = names(each.group->stack);
-            for (std::size_t i = 1; i < frames.size() && i < 5; ++i) text += "     " + frames[i] + "\n";
+            const std::vector<std::string> frames = frames_in_words(*each.group, names);
+            for (std::size_t i = 1; i < frames.size(); ++i)
+                if (i < max_frames || i + 1 == frames.size()) text += "     " + frames[i] + "\n";
         }
         add_wrapped(text, facts(*each.group, found.has_frames), style.width, 3);
         add_wrapped(text, advice_lines(each, names), style.width, 3);

@@ -6,6 +6,7 @@
 
 #include "observe/replay/report/stack_names.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -42,6 +43,8 @@ const std::vector<std::string>& stack_names::of(std::uint32_t stack) {
     for (const trace_mapping& each : recorded_.mappings)
         one.mappings.push_back({each.begin, each.end, each.file_offset, each.path, true, each.build_id});
     const named_profile named = name_profile(one, names_);
+    const std::size_t hidden = one.frames.size() - std::min(one.frames.size(), named.stacks.front().frames.size());
+    entry->second.resize(hidden);
     for (const profile_frame& each : named.stacks.front().frames) entry->second.push_back(words_of(each));
     return entry->second;
 }
