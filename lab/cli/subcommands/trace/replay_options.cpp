@@ -30,7 +30,8 @@ void replay_options::add_to(CLI::App& command, std::uint32_t rounds) {
         ->capture_default_str();
     command
         .add_option("--repeat", repeat_,
-                    "How often each process replays the trace; as often as a million calls need if it is not given")
+                    "How often each process replays the trace, whose median counts; as often as three million calls "
+                    "need if it is not given")
         ->check(CLI::Range(1U, 1'000'000U))
         ->type_name("N");
     command.add_option("--seed", seed_, "Order of the rows in each round; a random one if it is not given")

@@ -108,7 +108,7 @@ paired_estimate estimate_of(std::span<const double> values) {
 }
 
 std::uint32_t repeats_for(std::uint64_t calls, const replay_settings& settings) {
-    constexpr std::uint64_t enough = 1'000'000;
+    constexpr std::uint64_t enough = 3'000'000;
     if (settings.repeat != 0) return settings.repeat;
     return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(enough / std::max<std::uint64_t>(calls, 1), 1, 1000));
 }

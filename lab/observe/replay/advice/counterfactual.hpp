@@ -45,7 +45,7 @@ inline constexpr std::uint32_t least_proving_rounds = 6;
 struct replay_settings {
     touch_policy touch = touch_policy::ends;
     std::uint32_t rounds = 7;
-    std::uint32_t repeat = 0; ///< 0: as often as a process needs for a million calls
+    std::uint32_t repeat = 0; ///< 0: as often as a process needs for three million calls
     std::uint64_t seed = 1;
     std::chrono::milliseconds timeout{300'000};
 };

@@ -80,8 +80,10 @@ private:
     }
 
     void accept(lifetime_advice advice) {
-        if (advice.learned_on == 0) advice.learned_on = half_;
-        if (advice.checked_on == 0) advice.checked_on = group_.blocks.size() - half_;
+        if (advice.learned_on + advice.checked_on == 0) {
+            advice.learned_on = half_;
+            advice.checked_on = group_.blocks.size() - half_;
+        }
         advice.degree = degree_of(advice.checked_on, advice.violations);
         for (const std::uint64_t block : group_.blocks)
             advice.alignment_log2 = std::max(advice.alignment_log2, lives_[block].alignment_log2);
@@ -199,9 +201,7 @@ private:
 
     void try_arena() {
         const std::vector<group_burst>& bursts = group_.bursts;
-        if (bursts.size() < least_bursts || group_.threads != 1 ||
-            group_.blocks.size() / bursts.size() < least_arena_blocks)
-            return;
+        if (group_.threads != 1 || group_.blocks.size() / bursts.size() < least_arena_blocks) return;
         const auto stays = [](const block_life& one) { return one.is_freed() && !one.crossed; };
         if (breaks(false, stays) != 0 || !holds_in_both("an arena", stays)) return;
         const std::size_t half = bursts.size() / 2;
@@ -219,6 +219,7 @@ private:
                                       apart, checked));
         lifetime_advice made;
         made.kind = advice_kind::arena;
+        if (bursts.size() == 1) std::swap(learned, checked); // nothing is left to check it on
         made.learned_on = learned;
         made.checked_on = checked;
         made.violations = apart;
@@ -228,8 +229,9 @@ private:
             frame = std::max(frame, scopes.frame_of(bursts[i]));
         made.where = frame == scope_finder::no_frame ? scope_place::unknown : scope_place::function;
         made.scope_frame = made.where == scope_place::unknown ? 0 : frame;
-        made.why = fmt::format("its blocks are freed together, {} at a time, {} times in the trace",
-                               group_.blocks.size() / bursts.size(), bursts.size());
+        made.why = fmt::format("its blocks are freed together, {} at a time, {}", group_.blocks.size() / bursts.size(),
+                               bursts.size() == 1 ? std::string("once in the trace")
+                                                  : fmt::format("{} times in the trace", bursts.size()));
         accept(std::move(made));
     }
 

@@ -38,7 +38,8 @@ constexpr std::array<std::string_view, 6> unfair{
     "A trace has the calls of a program and nothing else. What the program does between them is missing: its cache "
     "misses, its waiting, its input and output. The share of a program's time that allocation takes cannot be seen "
     "here.",
-    "Time includes the loop (a few ns per call, the same for all) and what is written to new blocks, and with it the "
+    "A process replays a short trace several times and reports the median: the heap is then warm. Time includes the "
+    "loop (a few ns per call, the same for all) and what is written to new blocks, and with it the "
     "page faults that the allocator causes.",
     "Single calls are timed with the processor's counter, apart from the writes; they take longer than in the loop, "
     "where calls overlap.",

@@ -70,21 +70,22 @@ void measure_time(const task& asked, const plan_view& plan) {
     const page_array<void*> slots(plan.slots + 1);
     redirects to(plan.routes);
     const std::size_t repeats = asked.options.size("repeat");
-    double spent_ns = 0;
+    page_array<double> spent_ns(repeats);
     bool is_whole = true;
     with_touch(policy_of(asked), [&](auto around) {
         for (std::size_t i = 0; i < repeats && is_whole; ++i) {
             player_state state;
             const stopwatch watch;
             is_whole = play(plan.of_thread(0), slots.data(), to, around, state);
-            spent_ns += watch.elapsed_ns();
+            spent_ns[i] = watch.elapsed_ns();
             if (is_whole) free_rest(plan, slots.data(), to, state);
         }
     });
     if (!is_whole) return asked.out.fail(no_memory);
-    const double calls = static_cast<double>(std::max<std::uint64_t>(plan.calls, 1)) * static_cast<double>(repeats);
-    asked.out.value(replay_time, "one thread", "ns/op", spent_ns / calls);
-    asked.out.value("whole trace", "one thread", "ms", spent_ns / 1e6 / static_cast<double>(repeats));
+    const double median = median_of(spent_ns.all());
+    asked.out.value(replay_time, "one thread", "ns/op",
+                    median / static_cast<double>(std::max<std::uint64_t>(plan.calls, 1)));
+    asked.out.value("whole trace", "one thread", "ms", median / 1e6);
 }
 
 /// Reads the counter around each call.
