@@ -203,7 +203,6 @@ private:
         const std::vector<group_burst>& bursts = group_.bursts;
         if (group_.threads != 1 || group_.blocks.size() / bursts.size() < least_arena_blocks) return;
         const auto stays = [](const block_life& one) { return one.is_freed() && !one.crossed; };
-        if (breaks(false, stays) != 0 || !holds_in_both("an arena", stays)) return;
         const std::size_t half = bursts.size() / 2;
         std::uint64_t learned = 0, learned_together = 0, checked = 0, apart = 0;
         for (std::size_t i = 0; i < bursts.size(); ++i) {
@@ -213,6 +212,8 @@ private:
             if (i >= half && !each.ends_together) apart += each.blocks;
         }
         if (static_cast<double>(learned_together) < least_together * static_cast<double>(learned)) return;
+        if (half == 0 && apart != 0) return;
+        if (breaks(false, stays) != 0 || !holds_in_both("an arena", stays)) return;
         if (static_cast<double>(apart) > (1 - least_together) * static_cast<double>(checked))
             return refuse(fmt::format("it seems to fit an arena, but {} of the {} blocks of the second half are not "
                                       "freed together",

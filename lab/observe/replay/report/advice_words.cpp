@@ -86,6 +86,16 @@ code_lines lines_for(const block_group& group, const lifetime_advice& advice) {
     return {};
 }
 
+std::string confidence_in_words(const lifetime_advice& advice) {
+    if (advice.checked_on == 0)
+        return fmt::format(
+            "Confidence {}: learned on {} blocks, which the trace shows once; nothing is left to check it "
+            "on.",
+            name_of(advice.degree), advice.learned_on);
+    return fmt::format("Confidence {}: learned on {} blocks, checked on {} others, {} violations.",
+                       name_of(advice.degree), advice.learned_on, advice.checked_on, advice.violations);
+}
+
 std::string saving_in_words(const measured_saving& saving) {
     return fmt::format("{:.1f} % of the replay's time [{:.1f} to {:.1f}], {:.2f} ns per call of the program",
                        (1 - saving.time_ratio.median) * 100, (1 - saving.time_ratio.high) * 100,

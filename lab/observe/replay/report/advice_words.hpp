@@ -37,6 +37,9 @@ struct code_lines {
 };
 [[nodiscard]] code_lines lines_for(const block_group& group, const lifetime_advice& advice);
 
+/// "Confidence high: learned on 500 blocks, checked on 1500 others, 0 violations."
+[[nodiscard]] std::string confidence_in_words(const lifetime_advice& advice);
+
 /// "4.1 % of the replay's time [3.2 to 5.0], 2.3 ns per call".
 [[nodiscard]] std::string saving_in_words(const measured_saving& saving);
 

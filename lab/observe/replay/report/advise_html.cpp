@@ -58,9 +58,7 @@ std::string advice_of(const advised_group& one, const place_names& names) {
         text += element("p", "", (advice.kind == advice_kind::arena ? "Clear it in " : "Open the scope in ") + scope);
     const code_lines lines = lines_for(*one.group, advice);
     text += element("pre", "class=\"line\"", "C++: " + lines.cpp + "\nC#:  " + lines.csharp);
-    text += element("p", "",
-                    fmt::format("Confidence {}: learned on {} blocks, checked on {} others, {} violations.",
-                                name_of(advice.degree), advice.learned_on, advice.checked_on, advice.violations));
+    text += element("p", "", confidence_in_words(advice));
     text +=
         element("p", "",
                 fmt::format("Saves {}; peak resident {:.1f} to {:.1f} MiB. {} rounds.", saving_in_words(one.saving),

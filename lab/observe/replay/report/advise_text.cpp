@@ -66,14 +66,13 @@ std::string advice_lines(const advised_group& one, const place_names& names) {
     std::string text = fmt::format("Use {}: {}.\n", name_of(advice.kind), advice.why);
     if (const std::string scope = scope_in_words(*one.group, advice, names); !scope.empty()) {
         text += fmt::format("{}: {}\n", advice.kind == advice_kind::arena ? "clear it in" : "open the scope in", scope);
-        if (advice.where == scope_place::function)
+        if (advice.where == scope_place::function && advice.kind == advice_kind::temp)
             text += "A trace cannot tell two calls of that function apart: make sure that no block stays for the "
                     "next call. A checked build reports it.\n";
     }
     const code_lines lines = lines_for(*one.group, advice);
     text += fmt::format("C++: {}\nC#:  {}\n", lines.cpp, lines.csharp);
-    text += fmt::format("Confidence {}: learned on {} blocks, checked on {} others, {} violations.\n",
-                        name_of(advice.degree), advice.learned_on, advice.checked_on, advice.violations);
+    text += confidence_in_words(advice) + "\n";
     text += fmt::format("Saves {}; peak resident {:.1f} -> {:.1f} MiB. Measured by replay, {} rounds.\n",
                         saving_in_words(one.saving), one.saving.recorded_peak_mib, one.saving.advised_peak_mib,
                         one.saving.time_ratio.rounds);
