@@ -44,13 +44,13 @@ find_path(TENURE_ZSTD_INCLUDE zstd.h)
 find_library(TENURE_ZSTD NAMES zstd)
 mark_as_advanced(TENURE_ZSTD_INCLUDE TENURE_ZSTD)
 if(TENURE_ZSTD_INCLUDE AND TENURE_ZSTD)
-    tenure_add_lab_room(observe/trace WITHOUT compression_without_zstd.cpp
+    tenure_add_lab_room(observe/trace WITHOUT compression/without_zstd.cpp
         LINK lab_symbols lab_report fmt::fmt nlohmann_json::nlohmann_json ZLIB::ZLIB ${TENURE_ZSTD})
     target_include_directories(lab_trace PRIVATE ${TENURE_ZSTD_INCLUDE})
 else()
     message(STATUS "libzstd: not found (Debian: libzstd-dev); tenure record compresses with zlib, and traces that are "
         "compressed with zstd cannot be read")
-    tenure_add_lab_room(observe/trace WITHOUT compression_zstd.cpp
+    tenure_add_lab_room(observe/trace WITHOUT compression/zstd.cpp
         LINK lab_symbols lab_report fmt::fmt nlohmann_json::nlohmann_json ZLIB::ZLIB)
 endif()
 tenure_add_lab_room(observe/cores LINK lab_profile lab_report fmt::fmt)

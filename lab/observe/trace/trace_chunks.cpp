@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
-#include "observe/trace/compression.hpp"
+#include "observe/trace/compression/compression.hpp"
 
 namespace tenure::lab {
 

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <vector>
 
-#include "observe/trace/compression.hpp"
+#include "observe/trace/compression/compression.hpp"
 #include "observe/trace/trace_chunks.hpp"
 
 namespace tenure::lab {

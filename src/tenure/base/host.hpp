@@ -7,6 +7,7 @@
 /// header; the linker connects them.
 
 #include <cstddef>
+#include <cstdint>
 #include <string_view>
 
 #include <tenure/base/config.hpp>
@@ -23,6 +24,17 @@ void write_report(std::string_view text) noexcept;
 /// table, and at memory that cannot be read, so it is safe on any stack, also on that of a coroutine.
 /// Cost      microseconds; allocates nothing itself.
 std::size_t walk_stack(void** frames, std::size_t capacity) noexcept;
+
+/// Addresses that can be read.
+struct readable_span {
+    std::uintptr_t begin = 0, end = 0;
+};
+/// The same for a thread that walks its stack often: what of the stack can be read is remembered in `known`, which
+/// belongs to the thread, so that most walks ask the system nothing. `places`, which may be nullptr, gets where each
+/// return address lies on the stack; zero: it was in a register.
+/// Requires  when a stack that this thread has walked is unmapped, none of another size that is walked with the same
+///           `known` comes to its place.
+std::size_t walk_stack(void** frames, std::size_t capacity, readable_span& known, std::uintptr_t* places) noexcept;
 
 /// Writes one line per frame to standard error: the address, the function without its parameters, the file and the
 /// offset of the call in it. The library's own frames at the begin are left out, unless a file without a symbol table

@@ -13,13 +13,17 @@
 #include <memory>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "cli/command_line.hpp"
 #include "cli/programs/child_program.hpp"
+#include "cli/programs/profiled_program.hpp"
 #include "cli/terminal.hpp"
 #include "observe/trace/report/trace_export.hpp"
 #include "observe/trace/report/trace_text.hpp"
 #include "observe/trace/trace_reader.hpp"
+#include "observe/trace/trace_writer.hpp"
+#include "report/write.hpp"
 
 namespace tenure::lab {
 
@@ -55,13 +59,48 @@ trace_command::trace_command(CLI::App& app)
     export_->add_option("-o,--out", out_, "The file; - means standard output")
         ->type_name("FILE")
         ->capture_default_str();
+    cut_ = command_->add_subcommand("cut", "Writes a part of a trace, as a trace");
+    add_file(*cut_);
+    cut_->add_option("--from", from_, "When it begins: 500ms, 30s, 5m. Blocks that are in use then are allocated there")
+        ->type_name("TIME");
+    cut_->add_option("--to", to_, "When it ends")->type_name("TIME");
+    cut_->add_option("-o,--out", part_, "The file")->required()->type_name("FILE");
     const std::string codes =
         "\nExit codes: 0 ok; 2 invalid command line, or the file is no trace; 3 a file or standard output could not "
         "be written; 70 the command itself failed. Of a damaged file what can be read is shown, with a warning.";
-    for (CLI::App* const each : {command_, info_, export_}) each->footer(codes);
+    for (CLI::App* const each : {command_, info_, export_, cut_}) each->footer(codes);
 }
 
-int trace_command::run() const { return info_->parsed() ? show_info() : write_events(); }
+int trace_command::run() const {
+    if (cut_->parsed()) return write_part();
+    return info_->parsed() ? show_info() : write_events();
+}
+
+int trace_command::write_part() const {
+    constexpr std::uint64_t ns_per_ms = 1'000'000, least_ms = 1;
+    for (const auto& [name, time] : {std::pair{"--from", &from_}, std::pair{"--to", &to_}}) {
+        if (time->empty() || duration_ms(*time).has_value()) continue;
+        say(fmt::format("{} {} is not valid: a time up to a day, as in 500ms, 30s, 5m", name, *time));
+        return exit_code::bad_usage;
+    }
+    const std::uint64_t from_ns = duration_ms(from_).value_or(0) * ns_per_ms;
+    const std::uint64_t to_ns = to_.empty() ? UINT64_MAX : duration_ms(to_).value_or(least_ms) * ns_per_ms;
+    if (from_ns >= to_ns) {
+        say(fmt::format("--to {} is not after --from {}", to_, from_));
+        return exit_code::bad_usage;
+    }
+    if (const std::string reason = why_not_writable(part_); !reason.empty()) {
+        say(reason);
+        return exit_code::not_written;
+    }
+    const trace read = load(file_);
+    if (!read.ok()) return exit_code::bad_usage;
+    if (const std::string error = write_file(part_, write_trace(cut_trace(read, from_ns, to_ns))); !error.empty()) {
+        say(error);
+        return exit_code::not_written;
+    }
+    return exit_code::ok;
+}
 
 int trace_command::show_info() const {
     const trace read = load(file_);

@@ -20,11 +20,13 @@ public:
 private:
     [[nodiscard]] int show_info() const;
     [[nodiscard]] int write_events() const;
+    [[nodiscard]] int write_part() const;
 
     CLI::App* command_;
     CLI::App* info_;
     CLI::App* export_;
-    std::string file_, out_ = "-";
+    CLI::App* cut_;
+    std::string file_, out_ = "-", from_, to_, part_;
     bool is_json_ = false, is_csv_ = false, is_lines_ = false;
 };
 

@@ -79,29 +79,35 @@ int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) {
     auto* const function = real<int(void**, std::size_t, std::size_t)>(call::posix_memalign);
     if (function == nullptr) return ENOMEM;
     const int answer = function(block, alignment, bytes);
-    if (answer == 0) note_block(*block, {bytes, family::aligned, alignment});
+    if (answer == 0) note_block(*block, aligned_request(bytes, alignment, family::aligned));
     return answer;
 }
 
 void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
     auto* const function = real<void*(std::size_t, std::size_t)>(call::aligned_alloc);
-    return function == nullptr ? nullptr : noted(function(alignment, bytes), {bytes, family::aligned, alignment});
+    return function == nullptr ? nullptr
+                               : noted(function(alignment, bytes), aligned_request(bytes, alignment, family::aligned));
 }
 
 void* memalign(std::size_t alignment, std::size_t bytes) {
     auto* const function = real<void*(std::size_t, std::size_t)>(call::memalign);
-    return function == nullptr ? nullptr : noted(function(alignment, bytes), {bytes, family::aligned, alignment});
+    return function == nullptr ? nullptr
+                               : noted(function(alignment, bytes), aligned_request(bytes, alignment, family::aligned));
 }
 
 // A block of whole pages.
 void* valloc(std::size_t bytes) {
     auto* const function = real<void*(std::size_t)>(call::valloc);
-    return function == nullptr ? nullptr : noted(function(bytes), {bytes, family::aligned, platform::page_bytes()});
+    return function == nullptr
+               ? nullptr
+               : noted(function(bytes), aligned_request(bytes, platform::page_bytes(), family::aligned));
 }
 
 void* pvalloc(std::size_t bytes) {
     auto* const function = real<void*(std::size_t)>(call::pvalloc);
-    return function == nullptr ? nullptr : noted(function(bytes), {bytes, family::aligned, platform::page_bytes()});
+    return function == nullptr
+               ? nullptr
+               : noted(function(bytes), aligned_request(bytes, platform::page_bytes(), family::aligned));
 }
 
 void free(void* block) { freed<call::free>(block); }

@@ -41,7 +41,7 @@ namespace {
 [[nodiscard]] constexpr request asked_of(std::size_t bytes) noexcept { return {bytes, family::operator_new}; }
 [[nodiscard]] constexpr request asked_of(std::size_t bytes, const void*) noexcept { return asked_of(bytes); }
 [[nodiscard]] constexpr request asked_of(std::size_t bytes, std::size_t alignment) noexcept {
-    return {bytes, family::aligned_new, alignment};
+    return aligned_request(bytes, alignment, family::aligned_new);
 }
 [[nodiscard]] constexpr request asked_of(std::size_t bytes, std::size_t alignment, const void*) noexcept {
     return asked_of(bytes, alignment);

@@ -6,6 +6,7 @@
 /// What the interposed functions tell a recorder. Each library that is built with them defines these functions:
 /// blocks/record for libtenure_blocks.so, tracer/record for libtenure_record.so.
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -14,12 +15,17 @@ namespace tenure::lab::blocks {
 /// Which functions of the program allocated.
 enum class family : std::uint8_t { malloc, zeroed, aligned, operator_new, aligned_new };
 
-/// What the program has asked for.
+/// What the program has asked for. It fits into two registers.
 struct request {
     std::size_t bytes;
     family from = family::malloc;
-    std::size_t alignment = 0; ///< zero: none was named
+    std::uint8_t alignment_log2 = 0; ///< zero: none was named
 };
+static_assert(sizeof(request) == 16);
+
+[[nodiscard]] constexpr request aligned_request(std::size_t bytes, std::size_t alignment, family from) noexcept {
+    return {bytes, from, static_cast<std::uint8_t>(alignment == 0 ? 0 : std::countr_zero(alignment))};
+}
 
 // Threads   any. They preserve errno.
 

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <string_view>
 
+#include <tenure/base/align.hpp>
 #include <tenure/base/host.hpp>
 #include <tenure/base/report.hpp>
 #include <tenure/platform/clock.hpp>
@@ -89,7 +90,8 @@ void close_file(int file) noexcept { static_cast<void>(::syscall(SYS_close, file
 }
 
 [[nodiscard]] void* map_part(int file, std::uint64_t offset, std::uint64_t bytes) noexcept {
-    void* const mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, static_cast<off_t>(offset));
+    void* const mapped =
+        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, static_cast<off_t>(offset));
     return mapped == MAP_FAILED ? nullptr : mapped;
 }
 
@@ -142,6 +144,25 @@ void close_file(int file) noexcept { static_cast<void>(::syscall(SYS_close, file
     return nullptr;
 }
 
+class spares_scope {
+public:
+    explicit spares_scope(spare_parts& spares) noexcept : spares_(spares) {
+        while (spares_.is_locked.exchange(1, std::memory_order_acquire) != 0) ::syscall(SYS_sched_yield);
+    }
+    ~spares_scope() { spares_.is_locked.store(0, std::memory_order_release); }
+    spares_scope(const spares_scope&) = delete;
+    spares_scope& operator=(const spares_scope&) = delete;
+
+private:
+    spare_parts& spares_;
+};
+
+[[nodiscard]] file_part take_spare() noexcept {
+    spare_parts& spares = state_of_process.load(std::memory_order_relaxed)->spares;
+    const spares_scope lock(spares);
+    return spares.count == 0 ? file_part{} : spares.parts[--spares.count];
+}
+
 void refuse_growth(int why) noexcept {
     format::file_header& head = *state_of_process.load(std::memory_order_relaxed)->head;
     std::atomic_ref(head.refusal).store(static_cast<std::uint32_t>(why), std::memory_order_relaxed);
@@ -180,24 +201,40 @@ file_part add_chunk() noexcept {
     const errno_scope errors;
     format::file_header& head = *state_of_process.load(std::memory_order_relaxed)->head;
     if (std::atomic_ref(head.refusal).load(std::memory_order_relaxed) != 0) return {};
+    if (const file_part spare = take_spare(); spare.memory != nullptr) return spare;
     const int file = open_file(0);
     if (file < 0) {
         refuse_growth(errno);
         return {};
     }
-    file_part added{nullptr, 0, chunk_bytes};
-    added.offset = std::atomic_ref(head.file_bytes).fetch_add(chunk_bytes, std::memory_order_relaxed);
-    int why = grow(file, added.offset, chunk_bytes);
-    if (why == 0) added.memory = map_part(file, added.offset, chunk_bytes);
+    file_part added{nullptr, chunk_bytes};
+    const std::uint64_t offset = std::atomic_ref(head.file_bytes).fetch_add(chunk_bytes, std::memory_order_relaxed);
+    int why = grow(file, offset, chunk_bytes);
+    if (why == 0) added.memory = map_part(file, offset, chunk_bytes);
     if (why == 0 && added.memory == nullptr) why = errno;
     close_file(file);
     if (why != 0) refuse_growth(why);
     return added;
 }
 
-void unmap_chunk(void* memory, std::uint32_t bytes) noexcept {
+void release_chunk(format::chunk_header& chunk) noexcept {
+    constexpr std::uint32_t least_spare_bytes = 2 * format::page_bytes;
     const errno_scope errors;
-    static_cast<void>(::munmap(memory, bytes));
+    // An event that was written again may have left bytes behind it.
+    const std::size_t touched = sizeof chunk + chunk.used + std::size_t{48};
+    const auto used =
+        std::min(chunk.bytes, static_cast<std::uint32_t>(align_up(touched, std::size_t{format::page_bytes})));
+    const std::uint32_t rest = chunk.bytes - used;
+    std::uint32_t unmapped = chunk.bytes;
+    if (rest >= least_spare_bytes) {
+        spare_parts& spares = state_of_process.load(std::memory_order_relaxed)->spares;
+        const spares_scope lock(spares);
+        if (spares.count < spare_parts::capacity) {
+            chunk.bytes = unmapped = used;
+            spares.parts[spares.count++] = {reinterpret_cast<char*>(&chunk) + used, rest};
+        }
+    }
+    static_cast<void>(::munmap(&chunk, unmapped));
 }
 
 void note_exit() noexcept {

@@ -15,6 +15,19 @@
 
 namespace tenure::lab::tracer {
 
+/// Part of the file, mapped. `memory` is nullptr if the file could not grow; the file's header then says why.
+struct file_part {
+    void* memory;
+    std::uint32_t bytes;
+};
+/// The unused ends of chunks.
+struct spare_parts {
+    static constexpr std::uint32_t capacity = 256;
+    std::atomic<std::uint32_t> is_locked; ///< when a thread begins, needs a chunk, or ends
+    std::uint32_t count;
+    file_part parts[capacity];
+};
+
 /// It lies in memory that a fork's child gets as zeros, however the child was made: then it is a recording that has not
 /// begun, and nothing in the child writes to the parent's file.
 struct process_state {
@@ -24,6 +37,7 @@ struct process_state {
     trace_format::file_header* head;
     token_map tokens;
     stack_table stacks;
+    spare_parts spares;
 };
 
 /// nullptr before the first recording begins.
@@ -42,18 +56,13 @@ struct chosen_settings {
 /// Set when the recording begins.
 extern chosen_settings chosen;
 
-/// Part of the file, mapped. `memory` is nullptr if the file could not grow; the file's header then says why.
-struct file_part {
-    void* memory = nullptr;
-    std::uint64_t offset = 0;
-    std::uint32_t bytes = 0;
-};
-constexpr std::uint32_t chunk_bytes = 65536;
+constexpr std::uint32_t chunk_bytes = 262144;
 
-/// Appends a chunk to the file. It is zero. Preserves errno.
+/// Appends a chunk to the file, or takes the unused end of another. It is zero. Preserves errno.
 [[nodiscard]] file_part add_chunk() noexcept;
-/// The memory goes; the file keeps its contents.
-void unmap_chunk(void* memory, std::uint32_t bytes) noexcept;
+/// A chunk gets no more events. Its memory goes; the file keeps its contents, and its pages behind `used` may become
+/// another chunk.
+void release_chunk(trace_format::chunk_header& chunk) noexcept;
 
 /// Writes the process's mappings, their build IDs and its command line into the file. Threads   one at a time.
 void write_texts() noexcept;

@@ -4,7 +4,7 @@
 /// \file
 /// Records each allocation of the process.
 
-#include <bit>
+#include <string_view>
 
 #include <tenure/base/observer.hpp>
 #include <tenure/heap/detail/guarded/sample_schedule.hpp>
@@ -25,7 +25,9 @@ using tracer::token_map;
 
 namespace {
 
-constinit thread_local thread_log mine{};
+void leave_thread() noexcept;
+constinit thread_local thread_log mine{&leave_thread};
+void leave_thread() noexcept { mine.leave(); }
 
 [[nodiscard]] token_map& tokens() noexcept { return state_of_process.load(std::memory_order_relaxed)->tokens; }
 
@@ -35,8 +37,8 @@ void write_allocation(thread_log& log, request asked, std::uint32_t stack) noexc
                                             format::event_kind::aligned};
     log.event(kinds[static_cast<std::size_t>(asked.from)], asked.bytes);
     if (asked.from == family::aligned || asked.from == family::aligned_new) {
-        const auto log2 = static_cast<std::uint8_t>(asked.alignment == 0 ? 0 : std::countr_zero(asked.alignment));
-        log.byte(static_cast<std::uint8_t>(log2 | (asked.from == family::aligned_new ? format::aligned_is_new : 0)));
+        const unsigned form = asked.from == family::aligned_new ? unsigned{format::aligned_is_new} : 0;
+        log.byte(static_cast<std::uint8_t>(asked.alignment_log2 | form));
     }
     if (tracer::chosen.stack_frames != 0) log.number(stack);
 }
@@ -121,7 +123,7 @@ std::size_t forget_block(const void* block) noexcept {
         return 0;
     }
     log.last_freed = block;
-    if (!log.begin_event(thread_log::event_bytes)) return 0;
+    if (!log.begin_free(thread_log::event_bytes)) return 0;
     log.last_block = nullptr;
     log.free(name);
     log.end_event();
@@ -165,8 +167,8 @@ void end_resize(std::uint64_t before, const void* block, const void* answer, std
 
 namespace {
 
-/// The name of tn_next_frame()'s mark is empty.
-void note_mark(const char* name, std::size_t bytes) noexcept {
+/// A mark of the name "frame" ends a frame.
+void note_mark(const char* name, std::size_t bytes) {
     constexpr std::size_t max_bytes = 256;
     thread_log& log = mine;
     if (!log.begins()) return;
@@ -174,9 +176,13 @@ void note_mark(const char* name, std::size_t bytes) noexcept {
     const std::size_t kept = bytes < max_bytes ? bytes : max_bytes;
     if (!log.begin_event(thread_log::event_bytes + kept)) return;
     log.last_block = nullptr;
-    log.other(format::other_event::mark);
-    log.number(kept);
-    for (std::size_t index = 0; index < kept; ++index) log.byte(static_cast<std::uint8_t>(name[index]));
+    if (std::string_view(name, bytes) == "frame") {
+        log.other(format::other_event::frame);
+    } else {
+        log.other(format::other_event::mark);
+        log.number(kept);
+        for (std::size_t index = 0; index < kept; ++index) log.byte(static_cast<std::uint8_t>(name[index]));
+    }
     log.end_event();
 }
 
@@ -195,4 +201,22 @@ __attribute__((destructor(101))) void end() noexcept {
 
 }
 
+}
+
+extern "C" {
+
+extern const tenure_observer_table tenure_observer; // without this declaration the constant would have internal linkage
+const tenure_observer_table tenure_observer = {
+    sizeof(tenure_observer_table),
+    tenure_observer_version,
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr,
+    nullptr,
+    tenure::lab::blocks::note_mark,
+    nullptr,
+    nullptr,
+};
 }

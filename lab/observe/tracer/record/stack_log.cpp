@@ -20,9 +20,6 @@ namespace tenure::lab::tracer {
 
 namespace {
 
-/// Frames of this library: those of the recorder, of malloc, and of operator new around the C++ library's.
-constexpr std::size_t max_own_frames = 6;
-
 [[nodiscard]] bool is_own(const void* frame) noexcept {
     return address_of(frame) - address_of(__ehdr_start) < address_of(_end) - address_of(__ehdr_start);
 }
@@ -41,13 +38,11 @@ void write_stack(thread_log& log, std::uint32_t number, void* const* frames, std
 
 }
 
-std::uint32_t number_stack(thread_log& log) noexcept {
+namespace {
+
+/// The number of a stack that was walked; zero if it cannot be written.
+[[nodiscard]] std::uint32_t number_of(thread_log& log, void* const* frames, std::size_t count) noexcept {
     constexpr std::size_t max_number_bytes = 10;
-    void* frames[max_stack_frames + max_own_frames];
-    std::size_t count = host::walk_stack(frames, chosen.stack_frames + max_own_frames);
-    count = static_cast<std::size_t>(std::remove_if(frames, frames + count, is_own) - frames);
-    count = std::min<std::size_t>(count, chosen.stack_frames);
-    if (count == 0) return 0;
     process_state& state = *state_of_process.load(std::memory_order_relaxed);
     bool is_new = false;
     stack_table::place* const place = state.stacks.find(stack_table::hash_of(frames, count), is_new);
@@ -60,6 +55,41 @@ std::uint32_t number_stack(thread_log& log) noexcept {
     const std::uint32_t number = std::atomic_ref(state.head->stacks).fetch_add(1, std::memory_order_relaxed) + 1;
     write_stack(log, number, frames, count);
     place->number.store(number, std::memory_order_release);
+    return number;
+}
+
+}
+
+std::uint32_t number_stack(thread_log& log) noexcept {
+    void* frames[known_stack::capacity];
+    std::uintptr_t places[known_stack::capacity];
+    const auto begin = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+    known_stacks* const known = log.known_stacks_of_thread();
+    if (known != nullptr) {
+        known_stack* const row = known->row_of(begin);
+        for (std::size_t way = 0; way < known_stacks::ways; ++way)
+            if (row[way].is_there(begin, log.readable_stack)) return row[way].number;
+    }
+    const std::size_t walked =
+        host::walk_stack(frames, chosen.stack_frames + max_own_frames, log.readable_stack, places);
+    known_stack* const kept = known == nullptr ? nullptr : &known->next(begin);
+    // The first frame is this function's, whose place is in the frame of the walk.
+    const std::size_t first = 1;
+    if (kept != nullptr && walked > first) {
+        kept->begin = 0;
+        kept->count = static_cast<std::uint32_t>(walked - first);
+        for (std::size_t index = first; index < walked; ++index) {
+            kept->places[index - first] = places[index];
+            kept->frames[index - first] = address_of(frames[index]);
+        }
+    }
+    std::size_t count = static_cast<std::size_t>(std::remove_if(frames, frames + walked, is_own) - frames);
+    count = std::min<std::size_t>(count, chosen.stack_frames);
+    const std::uint32_t number = count == 0 ? 0 : number_of(log, frames, count);
+    if (kept != nullptr && number != 0) {
+        kept->number = number;
+        kept->begin = begin;
+    }
     return number;
 }
 

@@ -6,8 +6,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <string_view>
 
+#include <tenure/heap/detail/profile/build_lines.hpp>
 #include <tenure/platform/output_file.hpp>
 
 #include "observe/tracer/record/process_state.hpp"
@@ -53,7 +55,7 @@ private:
         return true;
     }
     void end() noexcept {
-        if (chunk_ != nullptr) unmap_chunk(chunk_, chunk_bytes);
+        if (chunk_ != nullptr) release_chunk(*chunk_);
         chunk_ = nullptr;
     }
 
@@ -64,11 +66,23 @@ private:
 
 alignas(8) char part_of_file[4096];
 
-void copy_file(const char* path, format::chunk_kind kind, std::uint32_t sequence) noexcept {
-    text_log log(kind, sequence);
+/// Calls `take(part)` with one part of the file after another.
+template<class Take>
+void read_file(const char* path, Take take) noexcept {
     static_cast<void>(platform::read_in_parts(
         path, part_of_file, sizeof part_of_file,
-        [](void* context, std::string_view part) noexcept { static_cast<text_log*>(context)->write(part); }, &log));
+        [](void* context, std::string_view part) noexcept { (*static_cast<Take*>(context))(part); }, &take));
+}
+
+void write_mappings(std::uint32_t sequence) noexcept {
+    alignas(detail::build_lines) static char place[sizeof(detail::build_lines)];
+    detail::build_lines& lines = *::new (place) detail::build_lines;
+    text_log mappings(format::chunk_kind::mappings, sequence);
+    text_log builds(format::chunk_kind::builds, sequence);
+    read_file(platform::mappings_file, [&](std::string_view part) noexcept {
+        mappings.write(part);
+        lines.read(part, [&](std::string_view line) { builds.write(line); });
+    });
 }
 
 }
@@ -76,8 +90,9 @@ void copy_file(const char* path, format::chunk_kind kind, std::uint32_t sequence
 void write_texts() noexcept {
     static constinit std::uint32_t sequence = 0;
     ++sequence;
-    copy_file(platform::mappings_file, format::chunk_kind::mappings, sequence);
-    copy_file(platform::arguments_file, format::chunk_kind::arguments, sequence);
+    write_mappings(sequence);
+    text_log arguments(format::chunk_kind::arguments, sequence);
+    read_file(platform::arguments_file, [&](std::string_view part) noexcept { arguments.write(part); });
 }
 
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include <tenure/platform/thread.hpp>
+
 namespace tenure::lab::tracer {
 
 namespace format = trace_format;
@@ -14,6 +16,7 @@ bool thread_log::join() noexcept {
     const busy_scope busy(*this);
     if (!begin_recording()) return false;
     const process_state& state = *state_of_process.load(std::memory_order_acquire);
+    drop_known_stacks(); // their numbers are the parent's
     // What belonged to a recording of the parent stays there.
     last_block = last_freed = last_left_out = nullptr;
     at_ = end_ = nullptr;
@@ -33,7 +36,8 @@ bool thread_log::renew_chunk(std::uint64_t now) noexcept {
         std::atomic_ref(head.lost_events).fetch_add(1, std::memory_order_relaxed);
         return false;
     }
-    if (chunk_ != nullptr) unmap_chunk(chunk_, chunk_->bytes);
+    if (chunk_ != nullptr) release_chunk(*chunk_);
+    if (chunk_ == nullptr) static_cast<void>(platform::at_thread_end(leave_thread_)); // first, or after leave()
     chunk_ = static_cast<format::chunk_header*>(added.memory);
     chunk_->kind = format::chunk_kind::events;
     chunk_->bytes = added.bytes;
@@ -43,12 +47,39 @@ bool thread_log::renew_chunk(std::uint64_t now) noexcept {
     chunk_->ticks = now;
     chunk_->pair_ns = platform::monotonic_ns();
     chunk_->pair_ticks = now;
+    chunk_->used = 0;
     std::atomic_ref(chunk_->magic).store(format::chunk_magic, std::memory_order_release);
     at_ = reinterpret_cast<unsigned char*>(chunk_ + 1);
     end_ = static_cast<unsigned char*>(added.memory) + added.bytes;
     ticks_ = now;
     other_number_ = 0;
     return true;
+}
+
+void thread_log::leave() noexcept {
+    if (chunk_ == nullptr || generation_ != generation_of_process.load(std::memory_order_relaxed)->load()) return;
+    const busy_scope busy(*this);
+    last_block = nullptr;
+    release_chunk(*chunk_);
+    chunk_ = nullptr;
+    at_ = end_ = nullptr;
+    drop_known_stacks();
+}
+
+namespace {
+
+constexpr std::size_t known_stacks_bytes =
+    (sizeof(known_stacks) + format::page_bytes - 1) / format::page_bytes * format::page_bytes;
+
+}
+
+known_stacks* thread_log::make_known_stacks() noexcept {
+    return static_cast<known_stacks*>(platform::map(known_stacks_bytes, format::page_bytes));
+}
+
+void thread_log::drop_known_stacks() noexcept {
+    if (known_stacks_ != nullptr) platform::unreserve(known_stacks_, known_stacks_bytes);
+    known_stacks_ = nullptr;
 }
 
 void thread_log::write_time(std::uint64_t now) noexcept {

@@ -11,11 +11,12 @@
 #include <cstdint>
 #include <cstring>
 
-#include <tenure/base/config.hpp>
+#include <tenure/base/host.hpp>
 #include <tenure/platform/clock.hpp>
 
 #include "observe/blocks/interpose/recorded.hpp"
 #include "observe/trace/trace_format.hpp"
+#include "observe/tracer/record/known_stacks.hpp"
 #include "observe/tracer/record/process_state.hpp"
 
 namespace tenure::lab::tracer {
@@ -38,6 +39,7 @@ public:
     /// grow: the event is counted as lost.
     [[nodiscard]] bool begin_event(std::size_t bytes) noexcept {
         const std::uint64_t now = platform::ticks();
+        frees_ = 0;
         if (static_cast<std::size_t>(end_ - at_) < bytes + time_bytes) [[unlikely]] {
             if (!renew_chunk(now)) return false;
         }
@@ -45,11 +47,20 @@ public:
             write_time(now);
         return true;
     }
+    /// The same for a free. Reading the clock is a large part of what recording costs: of frees that follow one another
+    /// only each fourth reads it.
+    [[nodiscard]] bool begin_free(std::size_t bytes) noexcept {
+        if (frees_++ % 4 == 3 || static_cast<std::size_t>(end_ - at_) < bytes + time_bytes) return begin_event(bytes);
+        return true;
+    }
     void end_event() noexcept {
         std::atomic_ref(chunk_->used)
             .store(static_cast<std::uint32_t>(at_ - reinterpret_cast<unsigned char*>(chunk_ + 1)),
                    std::memory_order_release);
     }
+
+    /// The thread ends: the rest of its chunk is for others. It may still record.
+    void leave() noexcept;
 
     /// The name of the block that this event allocates or resizes.
     [[nodiscard]] token take_name() noexcept { return make_token(number_, next_++); }
@@ -126,6 +137,17 @@ public:
     const void* last_left_out = nullptr; ///< by the sample
     double sample_bytes = 0;             ///< until the next sample
     bool has_sample = false;
+    host::readable_span readable_stack;
+    /// nullptr when out of memory.
+    [[nodiscard]] known_stacks* known_stacks_of_thread() noexcept {
+        if (known_stacks_ == nullptr) [[unlikely]]
+            known_stacks_ = make_known_stacks();
+        return known_stacks_;
+    }
+
+    using thread_function = void (*)() noexcept;
+    /// `leave_thread` is called at the end of the thread, and calls leave().
+    constexpr explicit thread_log(thread_function leave_thread) noexcept : leave_thread_(leave_thread) {}
 
 private:
     static constexpr std::uint64_t time_step = std::uint64_t{1} << 16; ///< some 25 us
@@ -136,10 +158,13 @@ private:
         signed_number(static_cast<std::int64_t>(number_of(name) - other_number_));
         other_number_ = number_of(name);
     }
+    [[nodiscard]] static known_stacks* make_known_stacks() noexcept;
+    void drop_known_stacks() noexcept;
     [[nodiscard]] bool join() noexcept;
     [[nodiscard]] bool renew_chunk(std::uint64_t now) noexcept;
     void write_time(std::uint64_t now) noexcept;
 
+    thread_function leave_thread_;
     std::uint32_t generation_ = ~std::uint32_t{0};
     bool is_busy_ = false;
     std::uint32_t number_ = 0;   ///< of the thread
@@ -150,6 +175,8 @@ private:
     trace_format::chunk_header* chunk_ = nullptr;
     std::uint64_t ticks_ = 0; ///< of the last time event
     std::uint64_t other_number_ = 0;
+    std::uint32_t frees_ = 0; ///< since the clock was read
+    known_stacks* known_stacks_ = nullptr;
 };
 
 }

@@ -9,9 +9,8 @@
 
 #include <tenure/base/report.hpp>
 #include <tenure/base/tag.hpp>
-#include <tenure/heap/detail/profile/mapping_lines.hpp>
+#include <tenure/heap/detail/profile/build_lines.hpp>
 #include <tenure/heap/detail/profile/section_writer.hpp>
-#include <tenure/platform/build_id.hpp>
 #include <tenure/platform/output_file.hpp>
 #include <tenure/platform/program.hpp>
 
@@ -31,61 +30,12 @@ void read_file(const char* path, Take take) noexcept {
         [](void* context, std::string_view part) noexcept { (*static_cast<Take*>(context))(part); }, &take);
 }
 
-constexpr char digits[] = "0123456789abcdef";
-
-/// Finds the build IDs of mapped files in the system's list of mappings. Only files with code are looked at, because
-/// others may be anywhere, and slow to read. The first mapping of a file comes before its code.
-class build_finder {
-public:
-    explicit build_finder(section_writer& to) noexcept : to_(to) {}
-
-    void read(std::string_view part) noexcept {
-        lines_.read(part, [this](const mapping_line& line) { read_line(line); });
-    }
-
-private:
-    void read_line(const mapping_line& line) noexcept {
-        if (line.name.empty() || line.name.front() != '/') return;
-        std::uint64_t path = 0xCBF2'9CE4'8422'2325; // FNV-1a
-        for (const char each : line.name) path = (path ^ static_cast<unsigned char>(each)) * 0x0000'0100'0000'01B3;
-        if (line.offset == 0) {
-            begin_ = line.begin;
-            path_ = path;
-            is_read_ = false;
-        }
-        if (line.rights[2] != 'x' || path != path_ || is_read_) return;
-        is_read_ = true;
-        write(platform::build_id_at(begin_));
-    }
-
-    void write(const platform::build_id& id) noexcept {
-        if (id.count == 0) return;
-        char text[2 * sizeof(std::uintptr_t) + 1 + 2 * platform::build_id::max_bytes + 1];
-        char* at = text;
-        for (int shift = 8 * static_cast<int>(sizeof begin_) - 4; shift >= 0; shift -= 4)
-            *at++ = digits[begin_ >> shift & 15];
-        *at++ = ' ';
-        for (std::size_t each = 0; each < id.count; ++each) {
-            *at++ = digits[id.bytes[each] >> 4];
-            *at++ = digits[id.bytes[each] & 15];
-        }
-        *at++ = '\n';
-        to_.text(format::section::builds, {text, static_cast<std::size_t>(at - text)});
-    }
-
-    section_writer& to_;
-    std::uintptr_t begin_ = 0; ///< of the latest file
-    std::uint64_t path_ = 0;   ///< its hash
-    bool is_read_ = true;
-    mapping_lines lines_;
-};
-
 void write_mappings(section_writer& to) noexcept {
-    alignas(build_finder) static char place[sizeof(build_finder)]; // signal handlers have small stacks
-    build_finder& builds = *::new (place) build_finder(to);
+    alignas(build_lines) static char place[sizeof(build_lines)]; // signal handlers have small stacks
+    build_lines& builds = *::new (place) build_lines;
     read_file(platform::mappings_file, [&](std::string_view part) noexcept {
         to.text(format::section::mappings, part);
-        builds.read(part);
+        builds.read(part, [&](std::string_view line) { to.text(format::section::builds, line); });
     });
 }
 

@@ -32,13 +32,12 @@ using platform::unwind_step;
 /// Reads words of memory that may not be there.
 class careful_reader {
 public:
+    explicit careful_reader(readable_span& known) noexcept : known_(known) {}
+
     /// Returns   false if the word cannot be read.
     [[nodiscard]] bool read(std::uintptr_t address, std::uint64_t& value) noexcept {
-        constexpr std::uintptr_t page = 4096; // the smallest OS page of any system
         if (address % sizeof value != 0) return false;
-        if (align_down(address, page) != readable_page_ && !platform::is_readable(pointer_at(address), sizeof value))
-            return false;
-        readable_page_ = align_down(address, page);
+        if (address - known_.begin >= known_.end - known_.begin && !learn(address)) return false;
         value = load(pointer_at(address));
         return true;
     }
@@ -50,13 +49,30 @@ private:
         return *static_cast<const volatile std::uint64_t*>(at);
     }
 
-    std::uintptr_t readable_page_ = 1; // none
+    /// Asks the system about the page of an address. It is remembered together with the known ones below it, if what
+    /// lies between them is no more than large frames.
+    [[nodiscard]] bool learn(std::uintptr_t address) noexcept {
+        constexpr std::uintptr_t page_bytes = 4096; // the smallest OS page of any system
+        const std::uintptr_t page = align_down(address, page_bytes);
+        constexpr std::uintptr_t most_between = 256 * page_bytes;
+        if (!platform::is_readable(pointer_at(address), sizeof(std::uint64_t))) return false;
+        const std::uintptr_t between = page - known_.end;
+        const bool is_joined = known_.end != 0 && page >= known_.end && between <= most_between &&
+                               (between == 0 || platform::is_readable(pointer_at(known_.end), between));
+        if (!is_joined && known_.end != 0 && page > known_.end) return true; // far away: it is asked for again
+        if (!is_joined) known_.begin = page;
+        known_.end = page + page_bytes;
+        return true;
+    }
+
+    readable_span& known_;
 };
 
 /// The registers that a function's caller relies on, by DWARF's numbers.
 struct machine {
     std::uint64_t of[unwind_registers];
     std::uintptr_t position;
+    std::uintptr_t position_place; ///< where on the stack it was saved; zero: it was in a register
     /// Whether the position is the next instruction; else it is behind a call, which the tables' ranges begin before.
     bool is_exact;
 };
@@ -177,9 +193,12 @@ private:
     const std::uint64_t cfa = now.of[step.cfa_register] + static_cast<std::uint64_t>(std::int64_t{step.cfa_offset});
     if (cfa < now.of[unwind_stack_pointer]) return false;
     now.of[unwind_stack_pointer] = cfa;
+    now.position_place = 0;
     for (std::size_t saved = 0; saved < step.saved_count; ++saved) {
         const auto offset = std::int64_t{step.places[saved]} * static_cast<std::int64_t>(sizeof cfa);
-        if (!memory.read(cfa + static_cast<std::uint64_t>(offset), now.of[step.numbers[saved]])) return false;
+        const std::uint64_t place = cfa + static_cast<std::uint64_t>(offset);
+        if (!memory.read(place, now.of[step.numbers[saved]])) return false;
+        if (step.numbers[saved] == step.return_column) now.position_place = place;
     }
     now.position = plain_address(now.of[step.return_column]);
     now.is_exact = false;
@@ -207,6 +226,8 @@ private:
     for (std::size_t number = 0; number < unwind_registers; ++number) {
         if (!recover(now, row.rules[number], row.values[number], cfa, memory, caller.of[number])) return false;
     }
+    const bool is_at_offset = row.rules[function.return_column] == unwind_rule::at_offset;
+    caller.position_place = is_at_offset ? cfa + static_cast<std::uint64_t>(row.values[function.return_column]) : 0;
     caller.position = plain_address(caller.of[function.return_column]);
     caller.is_exact = function.is_signal_frame;
     now = caller;
@@ -216,19 +237,24 @@ private:
 TENURE_BEHIND_OTHERS(9) constinit unwind_cache rules_of_positions{};
 
 /// The addresses of a walk that begins in the caller of the given machine.
-[[nodiscard]] std::size_t walk(machine& now, void** frames, std::size_t capacity) noexcept {
-    careful_reader memory;
+[[nodiscard]] std::size_t walk(machine& now, void** frames, std::size_t capacity, readable_span& known,
+                               std::uintptr_t* places = nullptr) noexcept {
+    careful_reader memory(known);
     std::size_t count = 0;
     unwind_cache* const cache = rules_of_positions.begin() ? &rules_of_positions : nullptr;
-    while (count < capacity && go_up(now, memory, cache)) frames[count++] = pointer_at(now.position);
+    while (count < capacity && go_up(now, memory, cache)) {
+        if (places != nullptr) places[count] = now.position_place;
+        frames[count++] = pointer_at(now.position);
+    }
     if (cache != nullptr) cache->end();
     return count;
 }
 
-}
-
-/// The machine is taken as it is in the middle of this function, whose own table then leads to the caller.
-__attribute__((noinline)) std::size_t walk_stack(void** frames, std::size_t capacity) noexcept {
+/// The machine is taken as it is in the middle of the function that this one is inlined into, whose own table then
+/// leads to the caller.
+[[nodiscard]] __attribute__((always_inline)) inline std::size_t
+walk_from_here(void** frames, std::size_t capacity, [[maybe_unused]] readable_span& known,
+               [[maybe_unused]] std::uintptr_t* places) noexcept {
     const int saved = errno;
     machine now{};
     now.is_exact = true;
@@ -245,7 +271,7 @@ __attribute__((noinline)) std::size_t walk_stack(void** frames, std::size_t capa
                  : "=&r"(now.position)
                  : "r"(now.of)
                  : "memory");
-    count = walk(now, frames, capacity);
+    count = walk(now, frames, capacity, known, places);
 #elif defined(__aarch64__)
     asm volatile("stp x19, x20, [%1, #152]\n\t"
                  "stp x21, x22, [%1, #168]\n\t"
@@ -259,12 +285,34 @@ __attribute__((noinline)) std::size_t walk_stack(void** frames, std::size_t capa
                  : "=&r"(now.position)
                  : "r"(now.of)
                  : "memory");
-    count = walk(now, frames, capacity);
+    count = walk(now, frames, capacity, known, places);
 #else
-    if (capacity != 0) frames[count++] = __builtin_return_address(0);
+    if (capacity != 0) {
+        if (places != nullptr) places[count] = 0;
+        frames[count++] = __builtin_return_address(0);
+    }
 #endif
     errno = saved;
     return count;
+}
+
+}
+
+__attribute__((noinline)) std::size_t walk_stack(void** frames, std::size_t capacity) noexcept {
+    readable_span known;
+    return walk_from_here(frames, capacity, known, nullptr);
+}
+
+__attribute__((noinline)) std::size_t walk_stack(void** frames, std::size_t capacity, readable_span& known,
+                                                 std::uintptr_t* places) noexcept {
+    constexpr std::uintptr_t page_bytes = 4096;
+    const std::uintptr_t here = align_down(address_of(__builtin_frame_address(0)), page_bytes);
+    if (here < known.begin || here >= known.end) {
+        known = {here, here + page_bytes}; // another stack, or further down on this one
+    } else {
+        known.begin = here;
+    }
+    return walk_from_here(frames, capacity, known, places);
 }
 
 }
@@ -294,7 +342,8 @@ std::size_t fault::walk_stack(void** frames, std::size_t capacity) const noexcep
     return 0;
 #endif
     frames[0] = pointer_at(now.position);
-    const std::size_t count = 1 + host::walk(now, frames + 1, capacity - 1);
+    host::readable_span known;
+    const std::size_t count = 1 + host::walk(now, frames + 1, capacity - 1, known);
     errno = saved;
     return count;
 }

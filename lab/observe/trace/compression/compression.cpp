@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "observe/trace/compression.hpp"
+#include "observe/trace/compression/compression.hpp"
 
 #include <zlib.h>
 

@@ -3,7 +3,7 @@
 
 #include <zstd.h>
 
-#include "observe/trace/compression.hpp"
+#include "observe/trace/compression/compression.hpp"
 
 namespace tenure::lab {
 

@@ -23,7 +23,7 @@ namespace tenure::lab {
 /// Replaces `to` by the plain text, which has `bytes`. Returns   false if it is damaged, or the codec is not known.
 [[nodiscard]] bool decompress(std::string_view stored, trace_format::codec by, std::size_t bytes, std::string& to);
 
-// Either of the two files compression_zstd.cpp and compression_without_zstd.cpp.
+// Either of the two files zstd.cpp and without_zstd.cpp.
 [[nodiscard]] bool has_zstd();
 /// Returns   false if it failed.
 [[nodiscard]] bool zstd_compress(std::string_view plain, std::string& to);

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// Traces of tenure record: any bytes, and any bytes as the events of a valid file, are either read or refused with a
+// reason. What is read keeps the promises of a trace, and can be packed and read again.
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "observe/trace/trace_figures.hpp"
+#include "observe/trace/trace_packer.hpp"
+#include "observe/trace/trace_reader.hpp"
+#include "operations.hpp"
+#include "trace/raw_trace.hpp"
+#include "trace/trace_order.hpp"
+
+namespace {
+
+constexpr std::uint64_t max_events = 200'000;
+
+void read(const std::string& bytes) {
+    const tenure::lab::trace found = tenure::lab::read_trace(bytes, {max_events});
+    if (!found.ok()) return;
+    const std::string broken = broken_promise(found);
+    fuzz::require(broken.empty(), broken.c_str());
+    static_cast<void>(tenure::lab::figures_of(found));
+    const auto packed = tenure::lab::pack_trace(bytes);
+    fuzz::require(packed.ok(), "what is read can be packed");
+    const tenure::lab::trace again = tenure::lab::read_trace(packed.bytes, {max_events});
+    fuzz::require(again.ok() && again.events.size() == found.events.size(), "the packed file has the same events");
+}
+
+}
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
+    const std::string_view all(reinterpret_cast<const char*>(bytes), count);
+    read(std::string(all));
+    // Two threads: the first byte says where the events of the second begin, and whether there are stacks.
+    if (count == 0) return 0;
+    const std::size_t half = count * (bytes[0] / 2) / 128;
+    raw_chunk first(0, 0, 0, 1000), second(1, 0, 0, 1000);
+    read(raw_trace({first.plain(all.substr(0, half)), second.plain(all.substr(half))}, bytes[0] % 2));
+    return 0;
+}
