@@ -11,6 +11,7 @@
 #include "bench/harness/worker/worker.hpp"
 #include "cli/command_line.hpp"
 #include "cli/last_resort.hpp"
+#include "observe/replay/run/replay_experiment.hpp"
 
 namespace {
 
@@ -28,7 +29,10 @@ void keep_standard_files_open() {
 
 int main(int argc, char** argv) {
     return tenure::lab::run_and_tell([&] {
-        if (const auto code = tenure::lab::run_if_worker(argc, argv, tenure::lab::experiments())) return *code;
+        const bool replays = tenure::lab::is_replay_worker(argc, argv);
+        if (const auto code = tenure::lab::run_if_worker(
+                argc, argv, replays ? tenure::lab::replay_experiments() : tenure::lab::experiments()))
+            return *code;
         keep_standard_files_open();
         return tenure::lab::run_command_line(argc, argv);
     });

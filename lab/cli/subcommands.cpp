@@ -14,7 +14,9 @@
 #include "cli/subcommands/profile.hpp"
 #include "cli/subcommands/report.hpp"
 #include "cli/subcommands/run.hpp"
+#include "cli/subcommands/trace/advise.hpp"
 #include "cli/subcommands/trace/record.hpp"
+#include "cli/subcommands/trace/replay.hpp"
 #include "cli/subcommands/trace/trace_command.hpp"
 #include "cli/subcommands/usage.hpp"
 #include "cli/subcommands/watch.hpp"
@@ -46,6 +48,8 @@ subcommands::subcommands(CLI::App& app) {
     add<pins_command>(app);
     add<record_command>(app);
     add<trace_command>(app);
+    add<replay_command>(app);
+    add<advise_command>(app);
     add<usage_command>(app);
     add<options_command>(app);
 }

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "cli/subcommands/trace/replay.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+
+#include "bench/harness/machine/machine.hpp"
+#include "bench/harness/schedule.hpp"
+#include "bench/harness/worker/interrupt.hpp"
+#include "cli/arguments/row_choice.hpp"
+#include "cli/command_line.hpp"
+#include "cli/programs/child_program.hpp"
+#include "cli/terminal.hpp"
+#include "observe/replay/plan/plan_file.hpp"
+#include "observe/replay/report/advice_words.hpp"
+#include "observe/replay/run/replay_experiment.hpp"
+#include "report/json/json.hpp"
+#include "report/table/text.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+std::string command_of(int argc, char** argv) {
+    std::string words;
+    for (const char* const word : std::span<char*>(argv, static_cast<std::size_t>(argc)))
+        words += fmt::format("{}{}", words.empty() ? "" : " ", word);
+    return words;
+}
+
+/// Every row that is shown has ended with the contents that its own processes have checked: a number that says so is
+/// for `tenure advise`.
+void drop_digests(experiment_result& found) {
+    for (contestant_result& each : found.contestants)
+        std::erase_if(each.metrics, [](const metric& one) { return one.name == replay_digest; });
+}
+
+bool has_failed(const experiment_result& found) {
+    return std::any_of(found.contestants.begin(), found.contestants.end(),
+                       [](const contestant_result& each) { return each.state == outcome::failed; });
+}
+
+}
+
+replay_command::replay_command(CLI::App& app)
+    : command_(app.add_subcommand("replay", "Makes the recorded calls of a program on each malloc, timed")) {
+    command_
+        ->add_option("--against", against_,
+                     "Mallocs to replay on beside glibc's and Tenure's: jemalloc, mimalloc, tcmalloc, \"TBB malloc\" "
+                     "or a file with a malloc; all that are installed if it is not given")
+        ->delimiter(',')
+        ->type_name("NAME,…");
+    options_.add_to(*command_, 7);
+    command_->add_option("--json", json_, "Writes the figures of all rounds as JSON; - means standard output")
+        ->type_name("FILE");
+    command_->add_option("trace", file_, "A file that `tenure record` has written")->required()->type_name("FILE");
+    command_->footer("\n"
+                     "Examples:\n"
+                     "  tenure record --out parse.trace -- ./parse input     records a program\n"
+                     "  tenure replay parse.trace                            replays it on all mallocs here\n"
+                     "  tenure replay parse.trace --against mimalloc,jemalloc --rounds 21\n"
+                     "  tenure replay parse.trace --touch whole              as if the program wrote every byte\n\n"
+                     "A replay makes the program's calls and nothing else. It knows nothing of the caches that the "
+                     "program's own work fills, of waiting, and of input and output.\n\n"
+                     "Exit codes: 0 ok; 1 a row failed; 2 invalid command line, or a file that is no trace or is "
+                     "empty; 3 a file or standard output could not be written; 70 the command itself failed; 130 "
+                     "interrupted.");
+}
+
+std::string replay_command::facts_of(const trace& recorded, const replay_plan& plan) const {
+    std::string text = fmt::format("{}: {} calls, {} blocks, {} allocated, at most {} at a time, {} threads\n", file_,
+                                   plan.calls, plan.blocks, bytes_in_words(static_cast<double>(plan.allocated_bytes)),
+                                   bytes_in_words(static_cast<double>(plan.peak_bytes)), recorded.threads);
+    if (plan.left != 0)
+        text += fmt::format("{} blocks ({}) were in use at the program's end; replay frees them after the time is "
+                            "taken\n",
+                            plan.left, bytes_in_words(static_cast<double>(plan.left_bytes)));
+    if (recorded.unknown_frees != 0)
+        text += fmt::format("{} frees of blocks from before the recording are left out\n", recorded.unknown_frees);
+    return text;
+}
+
+int replay_command::run(int argc, char** argv) const {
+    if (const std::string reason = why_not_writable(json_); !reason.empty()) {
+        say(reason);
+        return exit_code::not_written;
+    }
+    const trace recorded = read_for_replay(file_);
+    if (!recorded.ok()) return exit_code::bad_usage;
+    const replay_plan folded = make_plan(recorded);
+    if (!folded.ok()) {
+        say(fmt::format("{}: {}", file_, folded.error));
+        return exit_code::bad_usage;
+    }
+    const replay_plan threads = make_plan(recorded, plan_threads::recorded);
+    const experiment& described = replay_experiments()[0];
+    std::vector<std::string> against = against_;
+    std::erase_if(against, [](const std::string& name) { return name == "glibc"; }); // takes part in any case
+    row_choice choice(
+        against.empty() && !against_.empty() ? std::vector<std::string>{std::string(own_malloc_name)} : against, {});
+    const replay_settings settings = options_.settings();
+    run_settings how;
+    how.rounds = settings.rounds;
+    how.seed = settings.seed;
+    how.timeout = settings.timeout;
+    how.parts = 1U << part_time | 1U << part_calls | 1U << part_memory | 1U << part_contents;
+    if (recorded.threads > 1) how.parts |= 1U << part_threads;
+    const std::vector<measured_row> rows = choice.of(described, how.parts);
+    if (const std::string refused = choice.refusal(); !refused.empty()) {
+        say(refused);
+        return exit_code::bad_usage;
+    }
+    plan_file file;
+    const std::vector<const replay_plan*> plans{&folded, &threads};
+    if (const std::string refused = file.write(plans); !refused.empty()) {
+        say(refused);
+        return exit_code::failed;
+    }
+    parameters options(described.options);
+    options.set("touch", static_cast<std::int64_t>(settings.touch));
+    options.set("repeat", repeats_for(folded.calls, settings));
+    options.set_input(file.descriptor(), file_);
+    result found;
+    found.tool_version = library_version();
+    found.started_at = timestamp();
+    found.command = command_of(argc, argv);
+    found.machine = describe_machine();
+    const interrupt_guard guard;
+    if (json_ != "-" && !print(facts_of(recorded, folded) + "\n")) return exit_code::not_written;
+    found.experiments.push_back(run_experiment(described, options, rows, how));
+    found.complete = !interrupted();
+    drop_digests(found.experiments[0]);
+    bool is_written = json_ == "-" || print(text_tables(found.experiments[0], found.machine, output_style()));
+    if (!json_.empty()) is_written = write_to(json_, to_json(found) + "\n") && is_written;
+    if (!found.complete) return exit_code::interrupted;
+    if (!is_written) return exit_code::not_written;
+    return has_failed(found.experiments[0]) ? exit_code::row_failed : exit_code::ok;
+}
+
+}

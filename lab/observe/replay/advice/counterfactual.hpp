@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Proves advice: replays the trace with the groups' blocks in Tenure's memory, against a replay as it was recorded.
+
+#include <chrono>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/harness/mallocs/malloc_peers.hpp"
+#include "observe/replay/advice/lifetime_advice.hpp"
+#include "observe/replay/plan/replay_plan.hpp"
+#include "observe/replay/run/touch.hpp"
+#include "observe/trace/trace.hpp"
+
+namespace tenure::lab {
+
+/// A group, and the memory that it would use.
+struct redirected_group {
+    const block_group* group;
+    lifetime_advice advice;
+};
+
+/// Where the blocks of a trace go when the program follows the advice.
+[[nodiscard]] block_routes routes_for(const trace& recorded, std::span<const redirected_group> groups);
+
+/// An estimate with its interval: the median of paired rounds, and two order statistics between which the true median
+/// lies with at least 95 % (from the binomial distribution, whatever the distribution of the rounds).
+struct paired_estimate {
+    double median = 0, low = 0, high = 0;
+    std::uint32_t rounds = 0; ///< below 6 there is no such interval: low and high are NaN
+
+    [[nodiscard]] bool is_below(double value) const { return high < value; }
+    [[nodiscard]] bool is_above(double value) const { return low > value; }
+};
+[[nodiscard]] paired_estimate estimate_of(std::span<const double> values);
+
+/// With fewer rounds nothing is proven.
+inline constexpr std::uint32_t least_proving_rounds = 6;
+
+struct replay_settings {
+    touch_policy touch = touch_policy::ends;
+    std::uint32_t rounds = 7;
+    std::uint32_t repeat = 0; ///< 0: as often as a process needs for three million calls
+    std::uint64_t seed = 1;
+    std::chrono::milliseconds timeout{300'000};
+};
+
+/// How often a trace is replayed in one process.
+[[nodiscard]] std::uint32_t repeats_for(std::uint64_t calls, const replay_settings& settings);
+
+/// What following some advice changes.
+struct measured_saving {
+    paired_estimate time_ratio;                         ///< time of the whole replay, as advised divided by as recorded
+    paired_estimate saved_ns;                           ///< per call of the whole trace
+    double recorded_ns = 0;                             ///< per call of the whole trace, median
+    double recorded_peak_mib = 0, advised_peak_mib = 0; ///< medians
+    bool same_contents = false;                         ///< both replays ended with the same data in every block
+    std::string error;                                  ///< why nothing was measured, in a sentence; empty when all was
+
+    /// Whether time is saved, beyond what chance explains.
+    [[nodiscard]] bool is_proven() const { return error.empty() && same_contents && time_ratio.is_below(1); }
+};
+
+/// Runs paired rounds in worker processes on `base`.
+[[nodiscard]] measured_saving measure_saving(const trace& recorded, std::span<const redirected_group> groups,
+                                             const found_malloc& base, const replay_settings& settings);
+
+}

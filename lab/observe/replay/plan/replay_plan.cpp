@@ -1,0 +1,308 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// One walk that checks the trace and finds what blocks cross threads, and one that writes the operations.
+
+#include "observe/replay/plan/replay_plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+namespace tenure::lab {
+
+namespace {
+
+constexpr std::uint64_t max_bytes = (std::uint64_t{1} << 47) - 1; // what x86-64 can address
+constexpr std::uint32_t no_slot = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint8_t max_alignment_log2 = 30;
+
+/// What is known of a block while the trace is walked.
+struct block_state {
+    std::uint64_t bytes = 0; ///< what the replayed block has
+    std::uint64_t uses = 0;  ///< operations so far
+    std::uint32_t slot = no_slot;
+    std::uint32_t thread = 0; ///< that allocated it
+    trace_family family = trace_family::malloc;
+    std::uint8_t alignment_log2 = 4;
+    enum : std::uint8_t { unborn, live, dead } life = unborn;
+    bool crosses = false; ///< several threads use it
+};
+
+plan_call allocating(trace_family family) {
+    switch (family) {
+    case trace_family::malloc: return plan_call::allocate;
+    case trace_family::zeroed: return plan_call::zeroed;
+    case trace_family::aligned: return plan_call::aligned;
+    case trace_family::operator_new: return plan_call::operator_new;
+    case trace_family::aligned_new: return plan_call::aligned_new;
+    }
+    return plan_call::allocate;
+}
+
+plan_call freeing(trace_family family) {
+    switch (family) {
+    case trace_family::operator_new: return plan_call::operator_delete;
+    case trace_family::aligned_new: return plan_call::aligned_delete;
+    default: return plan_call::release;
+    }
+}
+
+/// What contradicts itself in an event, as the end of a sentence; empty when nothing does.
+std::string contradiction(const trace& recorded, const trace_event& event, const std::vector<block_state>& blocks) {
+    if (event.thread >= recorded.threads)
+        return fmt::format("is of thread {}, and the trace has {} threads", event.thread, recorded.threads);
+    if (event.call == trace_call::frame || event.call == trace_call::mark) return {};
+    if (event.block >= blocks.size())
+        return fmt::format("is of block {}, and the trace has {} blocks", event.block, blocks.size());
+    if (event.bytes > max_bytes) return fmt::format("has {} bytes, more than an address space has", event.bytes);
+    if (event.alignment_log2 > max_alignment_log2)
+        return fmt::format("has an alignment of 2^{} bytes", event.alignment_log2);
+    const block_state& block = blocks[event.block];
+    if (event.call == trace_call::allocate)
+        return block.life == block_state::unborn
+                   ? std::string{}
+                   : fmt::format("allocates block {}, which was allocated before", event.block);
+    if (block.life == block_state::live) return {};
+    return fmt::format("{} block {}, which {}", event.call == trace_call::resize ? "resizes" : "frees", event.block,
+                       block.life == block_state::dead ? "was freed before" : "was not allocated");
+}
+
+/// Checks the whole trace and finds the blocks that several threads use.
+std::string check(const trace& recorded, std::vector<block_state>& blocks) {
+    if (!recorded.ok()) return recorded.error;
+    if (recorded.sample_bytes != 0)
+        return "the trace has a sample of the program's blocks: a replay needs all. Record it without --sample";
+    if (recorded.blocks >= no_slot)
+        return fmt::format("the trace has {} blocks; replay takes 4 billion", recorded.blocks);
+    if (recorded.blocks > recorded.events.size())
+        return fmt::format("the trace says that it has {} blocks, but has {} events: it is damaged; record it again",
+                           recorded.blocks, recorded.events.size());
+    blocks.assign(recorded.blocks, {});
+    std::uint64_t allocations = 0;
+    for (std::size_t i = 0; i < recorded.events.size(); ++i) {
+        const trace_event& event = recorded.events[i];
+        if (const std::string wrong = contradiction(recorded, event, blocks); !wrong.empty())
+            return fmt::format("event {} {}: the trace is damaged; record it again", i, wrong);
+        if (event.call == trace_call::frame || event.call == trace_call::mark) continue;
+        block_state& block = blocks[event.block];
+        if (event.call == trace_call::allocate) {
+            block.life = block_state::live;
+            block.thread = event.thread;
+            ++allocations;
+        } else {
+            block.crosses |= block.thread != event.thread;
+            if (event.call == trace_call::deallocate) block.life = block_state::dead;
+        }
+    }
+    if (allocations == 0)
+        return "the trace has no allocation: there is nothing to replay. Record the program for longer";
+    return {};
+}
+
+class planner {
+public:
+    planner(const trace& recorded, plan_threads how, const block_routes& redirected, std::vector<block_state> blocks)
+        : recorded_(recorded), redirected_(redirected), blocks_(std::move(blocks)),
+          has_threads_(how == plan_threads::recorded), in_use_(redirected.routes.size()) {
+        const std::size_t threads = has_threads_ ? recorded.threads : 1;
+        ops_.resize(threads);
+        free_slots_.resize(threads);
+        temp_in_use_.resize(threads);
+        plan_.routes = redirected.routes;
+    }
+
+    replay_plan make() {
+        number_shared_blocks();
+        for (const trace_event& event : recorded_.events) add(event);
+        std::vector<std::size_t> counts;
+        for (const std::vector<plan_op>& each : ops_) counts.push_back(each.size());
+        const std::uint64_t calls = plan_.calls;
+        free_what_is_left();
+        plan_.calls = calls;
+        join(counts);
+        return std::move(plan_);
+    }
+
+private:
+    /// Of blocks that cross threads each has a slot of its own: the threads do not agree when one is free again.
+    void number_shared_blocks() {
+        for (block_state& block : blocks_) {
+            block.life = block_state::unborn;
+            block.crosses = block.crosses && has_threads_;
+            block.uses = 0;
+            if (block.crosses) block.slot = static_cast<std::uint32_t>(plan_.slots++);
+        }
+        plan_.shared_slots = plan_.slots;
+    }
+
+    [[nodiscard]] std::uint16_t route_of(std::uint64_t block) const {
+        return redirected_.route_of_block.empty() ? std::uint16_t{0} : redirected_.route_of_block[block];
+    }
+    [[nodiscard]] route_kind kind_of(std::uint16_t route) const { return redirected_.routes[route].kind; }
+
+    void put(std::size_t thread, plan_call call, plan_op op) {
+        op.call = call;
+        ops_[thread].push_back(op);
+    }
+
+    void add(const trace_event& event) {
+        const std::size_t thread = has_threads_ ? event.thread : 0;
+        if (event.call == trace_call::mark) return;
+        if (event.call == trace_call::frame) {
+            put(thread, plan_call::frame, {});
+            return;
+        }
+        block_state& block = blocks_[event.block];
+        plan_op op{};
+        op.route = route_of(event.block);
+        op.alignment_log2 = event.alignment_log2;
+        ++plan_.calls;
+        if (event.call == trace_call::allocate) return begin(thread, event, block, op);
+        op.slot = block.slot;
+        op.alignment_log2 = block.alignment_log2;
+        op.stage = block.crosses ? stage_of(block.uses++) : std::uint16_t{0};
+        if (event.call == trace_call::resize) return resize(thread, event, block, op);
+        end(thread, block, op);
+    }
+
+    void begin(std::size_t thread, const trace_event& event, block_state& block, plan_op op) {
+        const std::uint16_t route = op.route;
+        block.life = block_state::live;
+        block.family = event.family;
+        block.alignment_log2 = event.alignment_log2;
+        block.bytes = event.bytes;
+        if (!redirected_.reserved_bytes.empty())
+            block.bytes = std::max(block.bytes, redirected_.reserved_bytes[event.block]);
+        if (!block.crosses) block.slot = take_slot(thread);
+        op.slot = block.slot;
+        op.set_bytes(block.bytes);
+        op.stage = block.crosses ? stage_of(block.uses++) : std::uint16_t{0};
+        ++plan_.blocks;
+        grow(event.bytes);
+        block_bytes_asked(event.block) = event.bytes;
+        if (route == 0) {
+            put(thread, allocating(event.family), op);
+            if (block.bytes == event.bytes) return;
+            op.set_bytes(event.bytes);
+            op.stage = block.crosses ? stage_of(block.uses++) : std::uint16_t{0};
+            return put(thread, plan_call::keep, op);
+        }
+        if (kind_of(route) == route_kind::temp && temp_in_use_[thread]++ == 0 && !redirected_.temp_ends_with_frame)
+            put(thread, plan_call::open, {});
+        ++in_use_[route];
+        put(thread, plan_call::take, op);
+    }
+
+    void resize(std::size_t thread, const trace_event& event, block_state& block, plan_op op) {
+        std::uint64_t& asked = block_bytes_asked(event.block);
+        live_bytes_ -= asked;
+        asked = event.bytes;
+        grow(event.bytes);
+        op.set_bytes(event.bytes);
+        if (event.bytes <= block.bytes && !redirected_.reserved_bytes.empty() &&
+            redirected_.reserved_bytes[event.block] != 0) {
+            return put(thread, plan_call::keep, op);
+        }
+        block.bytes = event.bytes;
+        put(thread, plan_call::resize, op);
+    }
+
+    void end(std::size_t thread, block_state& block, plan_op op) {
+        const std::size_t index = static_cast<std::size_t>(&block - blocks_.data());
+        block.life = block_state::dead;
+        live_bytes_ -= block_bytes_asked(index);
+        op.set_bytes(block.bytes);
+        if (!block.crosses) free_slots_[thread].push_back(block.slot);
+        const std::uint16_t route = op.route;
+        if (route == 0) return put(thread, freeing(block.family), op);
+        const bool was_last = --in_use_[route] == 0;
+        switch (kind_of(route)) {
+        case route_kind::temp:
+            put(thread, plan_call::drop, op);
+            if (--temp_in_use_[thread] == 0 && !redirected_.temp_ends_with_frame) put(thread, plan_call::close, {});
+            return;
+        case route_kind::arena: {
+            put(thread, plan_call::drop, op);
+            plan_op clear{};
+            clear.route = route;
+            if (was_last) put(thread, plan_call::clear, clear);
+            return;
+        }
+        default: return put(thread, plan_call::give, op);
+        }
+    }
+
+    void grow(std::uint64_t bytes) {
+        live_bytes_ += bytes;
+        plan_.allocated_bytes += bytes;
+        if (live_bytes_ <= plan_.peak_bytes) return;
+        plan_.peak_bytes = live_bytes_;
+        plan_.peak_op = ops_[0].size(); // the operation that is added next
+    }
+
+    std::uint32_t take_slot(std::size_t thread) {
+        std::vector<std::uint32_t>& free = free_slots_[thread];
+        if (free.empty()) return static_cast<std::uint32_t>(plan_.slots++);
+        const std::uint32_t slot = free.back();
+        free.pop_back();
+        return slot;
+    }
+
+    std::uint64_t& block_bytes_asked(std::uint64_t block) {
+        if (asked_.empty()) asked_.resize(blocks_.size());
+        return asked_[block];
+    }
+
+    /// In the order of allocation, as a program that ends without freeing gives no order.
+    void free_what_is_left() {
+        for (std::size_t i = 0; i < blocks_.size(); ++i) {
+            block_state& block = blocks_[i];
+            if (block.life != block_state::live) continue;
+            ++plan_.left;
+            plan_.left_bytes += block_bytes_asked(i);
+            plan_op op{};
+            op.route = route_of(i);
+            op.slot = block.slot;
+            op.alignment_log2 = block.alignment_log2;
+            end(has_threads_ ? block.thread : 0, block, op);
+        }
+    }
+
+    void join(const std::vector<std::size_t>& counts) {
+        std::size_t all = 0;
+        for (const std::vector<plan_op>& each : ops_) all += each.size();
+        plan_.ops.reserve(all);
+        for (std::size_t i = 0; i < ops_.size(); ++i) {
+            plan_.threads.push_back({plan_.ops.size(), counts[i], ops_[i].size() - counts[i]});
+            plan_.ops.insert(plan_.ops.end(), ops_[i].begin(), ops_[i].end());
+            std::vector<plan_op>().swap(ops_[i]);
+        }
+    }
+
+    const trace& recorded_;
+    const block_routes& redirected_;
+    std::vector<block_state> blocks_;
+    bool has_threads_;
+    replay_plan plan_;
+    std::vector<std::vector<plan_op>> ops_; // by thread
+    std::vector<std::vector<std::uint32_t>> free_slots_;
+    std::vector<std::uint64_t> temp_in_use_; // blocks of Temp, by thread
+    std::vector<std::uint64_t> in_use_;      // blocks, by route
+    std::vector<std::uint64_t> asked_;       // bytes, by block
+    std::uint64_t live_bytes_ = 0;
+};
+
+}
+
+replay_plan make_plan(const trace& recorded, plan_threads how, const block_routes& redirected) {
+    std::vector<block_state> blocks;
+    replay_plan refused;
+    refused.error = check(recorded, blocks);
+    if (!refused.ok()) return refused;
+    return planner(recorded, how, redirected, std::move(blocks)).make();
+}
+
+}

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "observe/replay/report/advise_html.hpp"
+
+#include <fmt/format.h>
+
+#include "observe/replay/report/lifetime_chart.hpp"
+#include "report/html/html_style.hpp"
+#include "report/html/html_words.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+constexpr std::string_view rules = R"css(
+.life { fill: #2b6cb0; } .tick { font-size: 11px; fill: currentColor; } .axis { stroke: currentColor; }
+section.group { margin: 1.6rem 0; } section.group svg { width: 100%; max-width: 42rem; }
+pre.line { white-space: pre-wrap; overflow-wrap: anywhere; }
+)css";
+
+std::string row(std::string_view name, std::string_view value) {
+    return "<tr>" + element("th", "scope=\"row\"", name) + element("td", "", value) + "</tr>\n";
+}
+
+std::string figures(const block_group& group, bool has_frames) {
+    const auto clock = [](const std::string& p50, const std::string& p99, const std::string& longest) {
+        return fmt::format("{} / {} / {}", p50, p99, longest);
+    };
+    const auto bytes = [](std::uint64_t value) { return bytes_in_words(static_cast<double>(value)); };
+    const auto number = [](std::uint64_t value) { return std::to_string(value); };
+    std::string text = "<table>\n";
+    text += row("blocks", fmt::format("{} of {}", group.blocks.size(), sizes_in_words(group)));
+    text += row("bytes", bytes(group.bytes));
+    text += row("at most in use", fmt::format("{} ({})", group.peak_blocks, bytes(group.peak_bytes)));
+    text += row("in use at the end", number(group.left));
+    text += row("lifetime in events: half / 99 % / longest",
+                clock(number(group.events.p50), number(group.events.p99), number(group.events.longest)));
+    text += row("bytes allocated meanwhile",
+                clock(bytes(group.allocated.p50), bytes(group.allocated.p99), bytes(group.allocated.longest)));
+    text += row("time", clock(time_in_words(group.time_ns.p50), time_in_words(group.time_ns.p99),
+                              time_in_words(group.time_ns.longest)));
+    if (has_frames)
+        text += row("frames", clock(number(group.frames.p50), number(group.frames.p99), number(group.frames.longest)));
+    text += row("freed by the allocating thread", fmt::format("{:.1f} %", group.same_thread_share * 100));
+    text += row("freed youngest first", fmt::format("{:.1f} %", group.lifo_share * 100));
+    text += row("freed together", fmt::format("{:.1f} %", group.together_share * 100));
+    if (group.resizes != 0) text += row("reallocations", fmt::format("{} of {} blocks", group.resizes, group.resized));
+    return text + "</table>\n";
+}
+
+std::string advice_of(const advised_group& one, const place_names& names) {
+    const lifetime_advice& advice = one.advice;
+    if (advice.kind == advice_kind::leave_alone) return element("p", "", fmt::format("Leave alone: {}.", one.reason));
+    std::string text = element("p", "", fmt::format("Use {}: {}.", name_of(advice.kind), advice.why));
+    const std::string scope = scope_in_words(*one.group, advice, names);
+    if (!scope.empty())
+        text += element("p", "", (advice.kind == advice_kind::arena ? "Clear it in " : "Open the scope in ") + scope);
+    const code_lines lines = lines_for(*one.group, advice);
+    text += element("pre", "class=\"line\"", "C++: " + lines.cpp + "\nC#:  " + lines.csharp);
+    text += element("p", "", confidence_in_words(advice));
+    text +=
+        element("p", "",
+                fmt::format("Saves {}; peak resident {:.1f} to {:.1f} MiB. {} rounds.", saving_in_words(one.saving),
+                            one.saving.recorded_peak_mib, one.saving.advised_peak_mib, one.saving.time_ratio.rounds));
+    return text;
+}
+
+std::string group_of(const advised_group& one, const place_names& names, bool has_frames, std::size_t number) {
+    std::string text = "<section class=\"group\">\n";
+    text += element("h2", "", fmt::format("{}. {}", number, place_in_words(*one.group, names)));
+    text += advice_of(one, names);
+    if (one.group->stack != 0) {
+        text += "<ol>\n";
+        for (const std::string& each : frames_in_words(*one.group, names)) text += element("li", "", each) + "\n";
+        text += "</ol>\n";
+    }
+    return text + lifetime_chart(*one.group, number) + figures(*one.group, has_frames) + "</section>\n";
+}
+
+}
+
+std::string to_html(const advice_report& found, const place_names& names, std::string_view file) {
+    std::string page =
+        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n";
+    page += element("title", "", fmt::format("Advice for {}", file));
+    page += fmt::format("<style>{}{}</style>\n</head>\n<body>\n<main>\n", html_style(), rules);
+    page += element("h1", "", fmt::format("Advice for {}", file));
+    page += element("p", "",
+                    fmt::format("{} allocations, {} in all, at most {} at a time; {} threads.", found.blocks,
+                                bytes_in_words(static_cast<double>(found.allocated_bytes)),
+                                bytes_in_words(static_cast<double>(found.peak_bytes)), found.threads));
+    if (!found.has_stacks)
+        page += element("p", "", "The trace has no call stacks: blocks are grouped by size class alone.");
+    if (found.has_together && found.together.error.empty())
+        page += element("p", "", fmt::format("All of it together saves {}.", saving_in_words(found.together)));
+    page += element("p", "",
+                    fmt::format("Savings are of the replayed calls, against {}. A replay knows nothing of the "
+                                "program's own work, its caches, waiting, and input and output.",
+                                found.base));
+    for (std::size_t i = 0; i < found.groups.size(); ++i)
+        page += group_of(found.groups[i], names, found.has_frames, i + 1);
+    return page + "</main>\n</body>\n</html>\n";
+}
+
+}

@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Names the frames of a trace's stacks.
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "observe/symbols/symbols.hpp"
+#include "observe/trace/trace.hpp"
+
+namespace tenure::lab {
+
+class stack_names {
+public:
+    /// Requires  `recorded` outlives the object.
+    explicit stack_names(const trace& recorded) : recorded_(recorded) {}
+
+    /// The frames of a stack, innermost first: "parse(char const*) at parse.cpp:120". Functions that were inlined are
+    /// before the one that contains them. Those of operator new and Tenure itself are empty.
+    [[nodiscard]] const std::vector<std::string>& of(std::uint32_t stack);
+
+private:
+    const trace& recorded_;
+    symbols names_;
+    std::map<std::uint32_t, std::vector<std::string>> known_;
+};
+
+}

@@ -1,0 +1,142 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The loop that makes the calls of a plan. What happens around each call is a parameter: nothing in the timed loop,
+/// reading the clock, or filling and checking contents.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <span>
+
+#include "observe/replay/plan/replay_plan.hpp"
+#include "observe/replay/run/redirects.hpp"
+
+namespace tenure::lab {
+
+/// How many operations ahead the loop fetches the slot of an operation.
+inline constexpr std::size_t fetched_ahead = 8;
+
+/// Makes one allocating call. Returns   nullptr when the allocator has no memory.
+[[nodiscard]] inline void* make_block(const plan_op& op, redirects& to) {
+    const std::size_t bytes = static_cast<std::size_t>(op.bytes);
+    const std::size_t alignment = std::size_t{1} << op.alignment_log2;
+    switch (op.call) {
+    case plan_call::allocate: return std::malloc(bytes);
+    case plan_call::zeroed: return std::calloc(1, bytes);
+    case plan_call::aligned: {
+        void* made = nullptr;
+        return ::posix_memalign(&made, alignment < sizeof(void*) ? sizeof(void*) : alignment, bytes) == 0 ? made
+                                                                                                          : nullptr;
+    }
+    case plan_call::operator_new: return ::operator new(bytes, std::nothrow);
+    case plan_call::aligned_new: return ::operator new (bytes, std::align_val_t{alignment}, std::nothrow);
+    case plan_call::take: return to.take(op);
+    default: return nullptr;
+    }
+}
+
+/// Makes one freeing call.
+inline void free_block(const plan_op& op, void* block, redirects& to) {
+    switch (op.call) {
+    case plan_call::release: return std::free(block);
+    case plan_call::operator_delete: return ::operator delete(block);
+    case plan_call::aligned_delete:
+        return ::operator delete (block, std::align_val_t{std::size_t{1} << op.alignment_log2});
+    case plan_call::give: return to.give(op, block);
+    default: return;
+    }
+}
+
+[[nodiscard]] constexpr bool is_allocating(plan_call call) {
+    return call <= plan_call::aligned_new || call == plan_call::take;
+}
+[[nodiscard]] constexpr bool is_freeing(plan_call call) {
+    return (call >= plan_call::release && call <= plan_call::aligned_delete) || call == plan_call::give;
+}
+
+/// What happens around the calls: nothing. Derive from it and define again what is needed.
+struct bare_around {
+    void wait(const plan_op&) {}          ///< before an operation
+    void done(const plan_op&) {}          ///< after it
+    void before(const plan_op&) {}        ///< before the call itself
+    void after(const plan_op&) {}         ///< after it
+    void made(const plan_op&, void*) {}   ///< a block is there, new or after a realloc
+    void ending(const plan_op&, void*) {} ///< a block is about to be freed, or its memory to end
+    void moving(const plan_op&, void*) {} ///< a realloc is about to be made
+    void kept(const plan_op&, void*) {}   ///< the program called realloc, and the block has room already
+};
+
+/// What a thread's replay keeps from one piece of its operations to the next.
+struct player_state {
+    redirected_scope scope;
+};
+
+/// Plays operations of one thread.
+/// Returns   false when the allocator had no memory; the blocks that exist are in `slots`.
+template<class Around>
+[[nodiscard]] bool play(std::span<const plan_op> ops, void** slots, redirects& to, Around& around,
+                        player_state& state) {
+    const plan_op* const end = ops.data() + ops.size();
+    const plan_op* const last_fetched = ops.size() > fetched_ahead ? end - fetched_ahead : ops.data();
+    for (const plan_op* each = ops.data(); each != end; ++each) {
+        const plan_op& op = *each;
+        if (each < last_fetched) __builtin_prefetch(slots + each[fetched_ahead].slot, 1);
+        void*& slot = slots[op.slot];
+        around.wait(op);
+        switch (op.call) {
+        case plan_call::allocate:
+        case plan_call::zeroed:
+        case plan_call::aligned:
+        case plan_call::operator_new:
+        case plan_call::aligned_new:
+        case plan_call::take: {
+            around.before(op);
+            void* const block = make_block(op, to);
+            around.after(op);
+            if (block == nullptr) [[unlikely]]
+                return false;
+            slot = block;
+            around.made(op, block);
+            break;
+        }
+        case plan_call::resize: {
+            around.moving(op, slot);
+            around.before(op);
+            void* const block = std::realloc(slot, op.bytes == 0 ? 1 : static_cast<std::size_t>(op.bytes));
+            around.after(op);
+            if (block == nullptr) [[unlikely]]
+                return false;
+            slot = block;
+            around.made(op, block);
+            break;
+        }
+        case plan_call::release:
+        case plan_call::operator_delete:
+        case plan_call::aligned_delete:
+        case plan_call::give:
+            around.ending(op, slot);
+            around.before(op);
+            free_block(op, slot, to);
+            around.after(op);
+            slot = nullptr;
+            break;
+        case plan_call::drop:
+            around.ending(op, slot);
+            slot = nullptr;
+            break;
+        case plan_call::keep: around.kept(op, slot); break;
+        case plan_call::open: state.scope.open(); break;
+        case plan_call::close: state.scope.close(); break;
+        case plan_call::clear: to.clear(op); break;
+        case plan_call::frame: next_frame(); break;
+        }
+        around.done(op);
+    }
+    return true;
+}
+
+}

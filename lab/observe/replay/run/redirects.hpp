@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The allocators of Tenure that serve redirected blocks: those that a program would use after the advice.
+
+#include <cstddef>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include <tenure/arena/arena.hpp>
+#include <tenure/lifetime/lifetime.hpp>
+#include <tenure/pool/block_pool.hpp>
+#include <tenure/pool/shared_block_pool.hpp>
+
+#include "observe/replay/plan/replay_plan.hpp"
+
+namespace tenure::lab {
+
+/// One allocator per route. Shared by the threads of a replay: only TempJob and shared pools serve several at a time.
+class redirects {
+public:
+    explicit redirects(std::span<const plan_route> routes) : routes_(routes) {
+        made_.reserve(routes.size());
+        for (const plan_route& each : routes) made_.push_back(make(each));
+    }
+
+    void* take(const plan_op& op) {
+        const std::size_t alignment = std::size_t{1} << op.alignment_log2;
+        const std::size_t bytes = static_cast<std::size_t>(op.bytes);
+        one& from = *made_[static_cast<std::size_t>(op.route)];
+        switch (routes_[static_cast<std::size_t>(op.route)].kind) {
+        case route_kind::temp: return temp::allocate(bytes, alignment);
+        case route_kind::temp_job: return temp_job::allocate(bytes, alignment);
+        case route_kind::pool: return from.pool->allocate();
+        case route_kind::shared_pool: return from.shared->allocate();
+        case route_kind::arena: return from.arena->allocate(bytes, alignment);
+        case route_kind::malloc: break;
+        }
+        return nullptr;
+    }
+
+    void give(const plan_op& op, void* block) {
+        one& to = *made_[static_cast<std::size_t>(op.route)];
+        switch (routes_[static_cast<std::size_t>(op.route)].kind) {
+        case route_kind::temp_job: return temp_job::deallocate(block);
+        case route_kind::pool: return to.pool->deallocate(block);
+        case route_kind::shared_pool: return to.shared->deallocate(block);
+        default: return;
+        }
+    }
+
+    void clear(const plan_op& op) { made_[static_cast<std::size_t>(op.route)]->arena->clear(); }
+
+    /// At the end of the trace: frees what the program had not freed. TempJob's blocks are given back by the caller.
+    void end() {
+        for (const std::unique_ptr<one>& each : made_) {
+            if (each->pool) each->pool->clear();
+            if (each->arena) each->arena->clear();
+        }
+    }
+
+private:
+    struct one {
+        std::optional<block_pool> pool;
+        std::optional<shared_block_pool> shared;
+        std::optional<class arena> arena;
+    };
+
+    static std::unique_ptr<one> make(const plan_route& route) {
+        auto made = std::make_unique<one>();
+        const std::size_t alignment = std::size_t{1} << route.alignment_log2;
+        if (route.kind == route_kind::pool) made->pool.emplace(static_cast<std::size_t>(route.bytes), alignment);
+        if (route.kind == route_kind::shared_pool)
+            made->shared.emplace(static_cast<std::size_t>(route.bytes), alignment);
+        if (route.kind == route_kind::arena) made->arena.emplace();
+        return made;
+    }
+
+    std::span<const plan_route> routes_;
+    std::vector<std::unique_ptr<one>> made_;
+};
+
+/// A thread's scope of Temp, which operations open and close.
+class redirected_scope {
+public:
+    void open() { ::new (static_cast<void*>(place_)) temp_scope; }
+    void close() { std::launder(reinterpret_cast<temp_scope*>(place_))->~temp_scope(); }
+
+private:
+    alignas(temp_scope) unsigned char place_[sizeof(temp_scope)];
+};
+
+}

@@ -1,0 +1,116 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Question: how long do the allocations of a recorded program take on each malloc, and how much memory do they need?
+///
+/// Unfair would be: to read the trace or look blocks up in the timed loop; to replay on a heap that an earlier replay
+/// has used; to write nothing to the blocks, so that memory of large ones costs nothing.
+/// It does not show: what the program does between its calls, and so its caches, waiting, and input and output.
+
+#include "observe/replay/run/replay_experiment.hpp"
+
+#include <array>
+
+#include "bench/harness/worker/worker.hpp"
+#include "observe/replay/run/replay_worker.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+constexpr std::array<option_spec, 2> options{{
+    {"touch", 2, 2, 0, 3, "what is written to a new block: 0 nothing, 1 a byte per page, 2 ends and pages, 3 all"},
+    {"repeat", 1, 1, 1, 1'000'000, "how often the trace is replayed in each process"},
+}};
+
+constexpr std::array<part, 5> parts{{
+    {"time", 1},
+    {"single calls", 1},
+    {"memory", 1, 3},
+    {"contents", 1, 1},
+    {"time, threads", 2},
+}};
+
+constexpr std::uint64_t one_thread = 0b1111, all_parts = 0b11111;
+
+constexpr std::array<std::string_view, 6> unfair{
+    "A trace has the calls of a program and nothing else. What the program does between them is missing: its cache "
+    "misses, its waiting, its input and output. The share of a program's time that allocation takes cannot be seen "
+    "here.",
+    "A process replays a short trace several times and reports the median: the heap is then warm. Time includes the "
+    "loop (a few ns per call, the same for all) and what is written to new blocks, and with it the "
+    "page faults that the allocator causes.",
+    "Single calls are timed with the processor's counter, apart from the writes; they take longer than in the loop, "
+    "where calls overlap.",
+    "Memory is the process's private pages above what it had before the first call, read at 100 places of the trace "
+    "and at its peak of live bytes. \"At the end\" is after everything was freed.",
+    "One thread does the calls of all, in the order of the trace; the part \"time, threads\" has the threads of the "
+    "program, which wait for each other only where a block crosses threads.",
+    "The contents of all blocks are checked in processes of their own.",
+};
+
+constexpr std::array<primary_figure, 3> primary{{{replay_time}, {"p99"}, {replay_peak}}};
+
+constexpr std::array<contestant, 1> mallocs{
+    {{.how = route::process_malloc, .role = contestant_role::peer, .parts = all_parts, .run = [](const task& asked) {
+          run_replay(asked, 0);
+      }}}};
+
+constexpr std::array<contestant, 2> redirected{{
+    {.name = as_recorded,
+     .how = route::process_malloc,
+     .role = contestant_role::peer,
+     .parts = one_thread,
+     .run = [](const task& asked) { run_replay(asked, 0); }},
+    {.name = as_advised,
+     .how = route::process_malloc,
+     .role = contestant_role::ours,
+     .parts = one_thread,
+     .run = [](const task& asked) { run_replay(asked, 1); }},
+}};
+
+std::span<const contestant> mallocs_in_replay() { return mallocs; }
+std::span<const contestant> plans_in_advice() { return redirected; }
+
+constexpr std::array<contestant_source, 1> replay_sources{mallocs_in_replay};
+constexpr std::array<contestant_source, 1> advice_sources{plans_in_advice};
+
+const std::array<experiment, 2> described{{
+    {.name = replay_name,
+     .question = "How long do the recorded allocations take on each malloc, and how much memory do they need?",
+     .unfair = unfair,
+     .baseline = "glibc malloc",
+     .options = options,
+     .parts = parts,
+     .sources = replay_sources,
+     .quotients = {},
+     .ranking_rule = {},
+     .unranked = {},
+     .primary = primary,
+     .example = "tenure replay FILE"},
+    {.name = redirected_name,
+     .question = "What does a replay of the same trace save when some blocks come from Tenure?",
+     .unfair = unfair,
+     .baseline = as_recorded,
+     .options = options,
+     .parts = parts,
+     .sources = advice_sources,
+     .quotients = {},
+     .ranking_rule = {},
+     .unranked = {},
+     .primary = primary,
+     .example = "tenure advise FILE"},
+}};
+
+}
+
+std::span<const experiment> replay_experiments() { return described; }
+
+bool is_replay_worker(int argc, char** argv) {
+    if (argc < 3 || argv[1] != worker_command) return false;
+    const std::string_view name = argv[2];
+    return name == replay_name || name == redirected_name;
+}
+
+}

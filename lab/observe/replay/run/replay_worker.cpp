@@ -1,0 +1,246 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+/// \file
+/// Each part is one way to go around the calls: see run/player.hpp.
+
+#include "observe/replay/run/replay_worker.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/harness/machine/memory.hpp"
+#include "bench/harness/page_array.hpp"
+#include "bench/harness/stopwatch.hpp"
+#include "bench/harness/tick_clock.hpp"
+#include "observe/replay/plan/plan_file.hpp"
+#include "observe/replay/run/content_check.hpp"
+#include "observe/replay/run/player.hpp"
+#include "observe/replay/run/replay_experiment.hpp"
+#include "observe/replay/run/threads.hpp"
+#include "observe/replay/run/touch.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+constexpr std::string_view no_memory = "the allocator had no memory for a block of the trace";
+constexpr std::size_t memory_readings = 100; ///< places of the trace
+
+template<touch_policy Policy>
+struct touching : bare_around {
+    void made(const plan_op& op, void* block) { touch<Policy>(block, static_cast<std::size_t>(op.bytes)); }
+};
+
+/// Calls `use` with the policy's form of `touching`.
+template<class Use>
+void with_touch(touch_policy policy, Use use) {
+    switch (policy) {
+    case touch_policy::none: return use(touching<touch_policy::none>{});
+    case touch_policy::pages: return use(touching<touch_policy::pages>{});
+    case touch_policy::ends: return use(touching<touch_policy::ends>{});
+    case touch_policy::whole: return use(touching<touch_policy::whole>{});
+    }
+}
+
+touch_policy policy_of(const task& asked) { return static_cast<touch_policy>(asked.options["touch"]); }
+
+/// The proof asks about live blocks of the process's malloc, and at the end of a replay all are freed.
+void show_blocks(const task& asked) {
+    std::array<void*, 512> blocks{};
+    constexpr std::size_t bytes = 2000;
+    for (void*& each : blocks) each = std::malloc(bytes);
+    asked.out.blocks(blocks, bytes);
+    for (void* const each : blocks) std::free(each);
+}
+
+/// Frees what the program had not freed. Frees alone, so it cannot fail.
+void free_rest(const plan_view& plan, void** slots, redirects& to, player_state& state) {
+    bare_around around;
+    for (std::size_t i = 0; i < plan.threads.size(); ++i)
+        static_cast<void>(play(plan.tail_of(i), slots, to, around, state));
+}
+
+void measure_time(const task& asked, const plan_view& plan) {
+    const page_array<void*> slots(plan.slots + 1);
+    redirects to(plan.routes);
+    const std::size_t repeats = asked.options.size("repeat");
+    page_array<double> spent_ns(repeats);
+    bool is_whole = true;
+    with_touch(policy_of(asked), [&](auto around) {
+        for (std::size_t i = 0; i < repeats && is_whole; ++i) {
+            player_state state;
+            const stopwatch watch;
+            is_whole = play(plan.of_thread(0), slots.data(), to, around, state);
+            spent_ns[i] = watch.elapsed_ns();
+            if (is_whole) free_rest(plan, slots.data(), to, state);
+        }
+    });
+    if (!is_whole) return asked.out.fail(no_memory);
+    const double median = median_of(spent_ns.all());
+    asked.out.value(replay_time, "one thread", "ns/op",
+                    median / static_cast<double>(std::max<std::uint64_t>(plan.calls, 1)));
+    asked.out.value("whole trace", "one thread", "ms", median / 1e6);
+}
+
+/// Reads the counter around each call.
+template<touch_policy Policy>
+class timing : public touching<Policy> {
+public:
+    explicit timing(std::size_t calls) : allocations_(calls), frees_(calls), resizes_(calls), cost_(tick_cost()) {}
+
+    void before(const plan_op&) { began_ = ticks_before(); }
+    void after(const plan_op& op) {
+        const std::uint64_t spent = ticks_after() - began_;
+        list& to = op.call == plan_call::resize ? resizes_ : is_allocating(op.call) ? allocations_ : frees_;
+        if (to.count == to.ticks.size()) return;
+        to.ticks[to.count++] =
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(spent > cost_ ? spent - cost_ : 0, UINT32_MAX));
+    }
+
+    void report(const task& asked, double ns_per_tick) {
+        report_list(asked, allocations_, "allocate", ns_per_tick);
+        report_list(asked, frees_, "free", ns_per_tick);
+        report_list(asked, resizes_, "realloc", ns_per_tick);
+    }
+
+private:
+    struct list {
+        explicit list(std::size_t calls) : ticks(calls) {}
+        page_array<std::uint32_t> ticks;
+        std::size_t count = 0;
+    };
+
+    static void report_list(const task& asked, list& of, std::string_view variant, double ns_per_tick) {
+        if (of.count == 0) return;
+        const std::span<std::uint32_t> sorted(of.ticks.data(), of.count);
+        std::sort(sorted.begin(), sorted.end());
+        constexpr std::array<std::pair<std::string_view, double>, 4> wanted{
+            {{"p50", 0.5}, {"p99", 0.99}, {"p99.9", 0.999}, {"worst", 1}}};
+        for (const auto& [name, share] : wanted) {
+            const double place = share * static_cast<double>(of.count - 1);
+            asked.out.value(name, variant, "ns", sorted[static_cast<std::size_t>(place)] * ns_per_tick,
+                            name == "worst" ? better::neither : better::smaller);
+        }
+    }
+
+    list allocations_, frees_, resizes_;
+    std::uint64_t began_ = 0, cost_;
+};
+
+template<touch_policy Policy>
+void measure_calls_with(const task& asked, const plan_view& plan) {
+    const page_array<void*> slots(plan.slots + 1);
+    redirects to(plan.routes);
+    timing<Policy> around(plan.calls + 1);
+    const tick_length length;
+    player_state state;
+    if (!play(plan.of_thread(0), slots.data(), to, around, state)) return asked.out.fail(no_memory);
+    around.report(asked, length.ns());
+    free_rest(plan, slots.data(), to, state);
+}
+
+void measure_calls(const task& asked, const plan_view& plan) {
+    switch (policy_of(asked)) {
+    case touch_policy::none: return measure_calls_with<touch_policy::none>(asked, plan);
+    case touch_policy::pages: return measure_calls_with<touch_policy::pages>(asked, plan);
+    case touch_policy::ends: return measure_calls_with<touch_policy::ends>(asked, plan);
+    case touch_policy::whole: return measure_calls_with<touch_policy::whole>(asked, plan);
+    }
+}
+
+constexpr double mebibytes(double bytes) { return bytes / (1024.0 * 1024.0); }
+
+/// Plays the trace in pieces and reads the process's memory between them.
+void measure_memory(const task& asked, const plan_view& plan) {
+    const page_array<void*> slots(plan.slots + 1);
+    const std::span<const plan_op> ops = plan.of_thread(0);
+    std::vector<std::size_t> places;
+    for (std::size_t i = 1; i <= memory_readings; ++i) places.push_back(ops.size() * i / memory_readings);
+    places.push_back(std::min<std::size_t>(plan.peak_op + 1, ops.size()));
+    std::sort(places.begin(), places.end());
+    redirects to(plan.routes);
+    static_cast<void>(read_memory()); // its buffer's page
+    const std::size_t base = read_memory().resident;
+    std::size_t peak = base;
+    bool is_whole = true;
+    with_touch(policy_of(asked), [&](auto around) {
+        // A scope of Temp is open from one piece to the next, so the pieces share the loop's state.
+        player_state state;
+        std::size_t begin = 0;
+        for (const std::size_t end : places) {
+            is_whole = is_whole && play(ops.subspan(begin, end - begin), slots.data(), to, around, state);
+            begin = end;
+            peak = std::max(peak, read_memory().resident);
+        }
+        if (is_whole) free_rest(plan, slots.data(), to, state);
+    });
+    if (!is_whole) return asked.out.fail(no_memory);
+    const std::size_t end = read_memory().resident;
+    asked.out.value(replay_peak, {}, "MiB", mebibytes(static_cast<double>(peak - base)));
+    asked.out.value("at the end", {}, "MiB", end > base ? mebibytes(static_cast<double>(end - base)) : 0);
+    asked.out.value("peak of live bytes", {}, "MiB", mebibytes(static_cast<double>(plan.peak_bytes)), better::neither);
+    // A replay of a few kilobytes says nothing about an allocator's memory.
+    constexpr std::uint64_t least = std::uint64_t{1} << 20;
+    if (plan.peak_bytes >= least)
+        asked.out.value("resident per live byte", {}, "B/B",
+                        static_cast<double>(peak - base) / static_cast<double>(plan.peak_bytes), better::neither);
+}
+
+void check_contents(const task& asked, const plan_view& plan) {
+    const page_array<void*> slots(plan.slots + 1);
+    redirects to(plan.routes);
+    content_check around(plan.slots);
+    player_state state;
+    if (!play(plan.of_thread(0), slots.data(), to, around, state)) return asked.out.fail(no_memory);
+    if (!play(plan.tail_of(0), slots.data(), to, around, state)) return asked.out.fail(no_memory);
+    if (!around.wrong().empty()) return asked.out.fail(around.wrong());
+    if (around.misaligned() != 0)
+        asked.out.note(
+            fmt::format("{} blocks did not have the alignment that the program asked for", around.misaligned()));
+    asked.out.value(replay_digest, {}, "digest", static_cast<double>(around.digest()), better::neither);
+}
+
+void measure_threads(const task& asked, const plan_view& plan) {
+    double spent_ns = 0;
+    bool is_whole = true;
+    const page_array<void*> slots(plan.slots + 1);
+    with_touch(policy_of(asked), [&](auto around) {
+        const std::size_t repeats = asked.options.size("repeat");
+        redirects to(plan.routes);
+        for (std::size_t i = 0; i < repeats && is_whole; ++i) {
+            const threads_outcome found = play_threads(plan, slots.data(), to, around);
+            is_whole = found.is_whole;
+            spent_ns += found.spent_ns / static_cast<double>(repeats);
+            player_state state;
+            if (is_whole) free_rest(plan, slots.data(), to, state);
+        }
+    });
+    if (!is_whole) return asked.out.fail(no_memory);
+    asked.out.value(replay_time, "threads as recorded", "ns/op",
+                    spent_ns / static_cast<double>(std::max<std::uint64_t>(plan.calls, 1)));
+}
+
+}
+
+void run_replay(const task& asked, std::size_t plan) {
+    const std::vector<plan_view> plans = map_plans(asked.options.input());
+    const std::size_t chosen = asked.part == part_threads ? 1 : plan;
+    if (chosen >= plans.size()) return asked.out.fail("its process did not receive the operations of the replay");
+    const plan_view& view = plans[chosen];
+    switch (asked.part) {
+    case part_time: measure_time(asked, view); break;
+    case part_calls: measure_calls(asked, view); break;
+    case part_memory: measure_memory(asked, view); break;
+    case part_contents: check_contents(asked, view); break;
+    default: measure_threads(asked, view); break;
+    }
+    show_blocks(asked);
+}
+
+}

@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// `tenure record`, `tenure replay` and `tenure advise` as their user runs them, one after the other.
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <nlohmann/json.hpp>
+
+#include "support/run_command.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+class replay_command : public testing::Test {
+protected:
+    void SetUp() override {
+        const fs::path command = command_path();
+        if (!fs::exists(command)) GTEST_SKIP() << command << " was not built";
+        if (!fs::exists(command.parent_path() / "libtenure_record.so")) GTEST_SKIP() << "this tree records no traces";
+        std::string name = testing::TempDir() + "tenure-replay-XXXXXX";
+        folder_ = ::mkdtemp(name.data());
+    }
+    void TearDown() override {
+        if (!folder_.empty()) fs::remove_all(folder_);
+    }
+
+    [[nodiscard]] command_outcome run(const std::string& words) const { return run_command(words, folder_.string()); }
+    void record(const std::string& options, const std::string& arguments = {}) const {
+        const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "advised_program";
+        const auto found = run("record -o program.trace " + options + " -- " + program.string() + " " + arguments);
+        ASSERT_EQ(found.code, 0) << found.err;
+    }
+    [[nodiscard]] nlohmann::json json(const std::string& file) const {
+        return nlohmann::json::parse(text_of_file(folder_ / file));
+    }
+
+    fs::path folder_;
+};
+
+TEST_F(replay_command, replays_a_recorded_program_on_the_mallocs_that_are_named) {
+    record("");
+    const auto found = run("replay program.trace --against mimalloc --rounds 2 --repeat 1 --json all.json");
+    ASSERT_EQ(found.code, 0) << found.err;
+    expect_words(found.out, {"program.trace: ", " calls, ", "glibc malloc", "tenure", "mimalloc", "peak resident",
+                             "time per call", "p99.9"});
+    EXPECT_EQ(found.out.find("jemalloc"), std::string::npos);
+    const nlohmann::json read = json("all.json");
+    const nlohmann::json& rows = read["experiments"][0]["contestants"];
+    ASSERT_GE(rows.size(), 3U);
+    EXPECT_EQ(rows[0]["name"], "glibc malloc");
+}
+
+TEST_F(replay_command, a_malloc_that_is_not_installed_is_named_as_missing) {
+    record("");
+    const auto found = run("replay program.trace --rounds 1 --repeat 1");
+    ASSERT_EQ(found.code, 0) << found.err;
+    for (const char* const peer : {"jemalloc", "mimalloc", "tcmalloc", "TBB malloc"})
+        EXPECT_NE(found.out.find(peer), std::string::npos) << "measured, or missing with the package to install";
+    const auto unknown = run("replay program.trace --against jemaloc");
+    EXPECT_EQ(unknown.code, 2);
+    expect_words(unknown.err, {"jemaloc", "jemalloc"});
+}
+
+/// The group whose stack has this function.
+nlohmann::json group_of(const nlohmann::json& read, const std::string& function) {
+    for (const auto& group : read["groups"]) {
+        for (const auto& frame : group["stack"])
+            if (frame.get<std::string>().find(function) != std::string::npos) return group;
+    }
+    ADD_FAILURE() << function << " not in " << read.dump(2);
+    return {};
+}
+
+/// Time is not asserted: advice that no replay proved has its figures and the reason instead.
+void expect_advice(const nlohmann::json& group, const std::string& kind) {
+    ASSERT_TRUE(group.contains("saving")) << "it fits, so it was measured: " << group.dump(2);
+    EXPECT_EQ(group["saving"]["same_contents"], true);
+    if (group["advice"] == "leave alone") {
+        EXPECT_NE(group["reason"].get<std::string>().find("it would fit " + kind), std::string::npos) << group.dump(2);
+        return;
+    }
+    EXPECT_EQ(group["advice"], kind) << group.dump(2);
+    EXPECT_LT(group["saving"]["time_ratio"]["high"].get<double>(), 1) << "only proven advice is given";
+    EXPECT_FALSE(group["cpp"].get<std::string>().empty());
+    EXPECT_FALSE(group["csharp"].get<std::string>().empty());
+}
+
+TEST_F(replay_command, advice_names_the_function_for_the_scope_and_is_measured) {
+    record("--stacks 16");
+    const auto found = run("advise program.trace --rounds 6 --repeat 1 --json all.json --html page.html");
+    ASSERT_EQ(found.code, 0) << found.err;
+    expect_words(found.out,
+                 {"make_cell", "make_node", "lifetimes", "A replay knows nothing of the program's own work"});
+    const nlohmann::json read = json("all.json");
+    EXPECT_EQ(read["has_stacks"], true);
+    const nlohmann::json cells = group_of(read, "make_cell"), nodes = group_of(read, "make_node");
+    EXPECT_EQ(cells["group"]["blocks"], 3000 * 24);
+    EXPECT_EQ(cells["group"]["peak_blocks"], 24);
+    EXPECT_EQ(cells["group"]["lifo_share"], 1);
+    expect_advice(cells, "Temp");
+    if (cells["advice"] == "Temp") {
+        EXPECT_NE(cells["scope"].get<std::string>().find("evaluate_row"), std::string::npos) << cells.dump(2);
+    }
+    EXPECT_EQ(nodes["group"]["smallest"], 48);
+    EXPECT_EQ(nodes["group"]["peak_blocks"], 200);
+    expect_advice(nodes, "pool");
+    expect_words(text_of_file(folder_ / "page.html"),
+                 {"<svg", "class=\"life\"", "make_cell", "Content-Security-Policy"});
+}
+
+TEST_F(replay_command, without_stacks_it_says_that_groups_are_size_classes) {
+    record("--stacks 0");
+    const auto found = run("advise program.trace --rounds 6 --repeat 1");
+    ASSERT_EQ(found.code, 0) << found.err;
+    expect_words(found.out, {"no call stacks", "grouped by size class"});
+    EXPECT_EQ(found.out.find("Use Temp"), std::string::npos) << "nobody knows where its scope would be";
+}
+
+TEST_F(replay_command, files_that_are_no_traces_are_refused) {
+    std::ofstream(folder_ / "empty.trace").close();
+    std::ofstream(folder_ / "text.trace") << "This is a text and not a trace of allocations.\n";
+    for (const char* const command : {"replay", "advise"}) {
+        for (const char* const file : {"empty.trace", "text.trace", "missing.trace", "."}) {
+            const auto found = run(std::string(command) + " " + file);
+            EXPECT_EQ(found.code, 2) << command << " " << file;
+            EXPECT_NE(found.err.find(file), std::string::npos) << found.err;
+            EXPECT_EQ(found.out, "");
+        }
+    }
+}
+
+TEST_F(replay_command, a_damaged_trace_is_used_as_far_as_it_can_be_read_or_refused) {
+    record("");
+    const std::string whole = text_of_file(folder_ / "program.trace");
+    for (const std::size_t bytes : {whole.size() / 2, whole.size() - 100, std::size_t{100}}) {
+        std::ofstream(folder_ / "cut.trace", std::ios::binary) << whole.substr(0, bytes);
+        const auto found = run("replay cut.trace --against glibc --rounds 1 --repeat 1");
+        EXPECT_TRUE(found.code == 0 || found.code == 2) << found.code << found.err;
+        EXPECT_NE(found.err.find("cut.trace: "), std::string::npos) << "it says what is missing: " << found.err;
+    }
+}
+
+TEST_F(replay_command, a_sampled_trace_is_refused) {
+    record("--sample 4K");
+    const auto found = run("advise program.trace");
+    EXPECT_EQ(found.code, 2);
+    expect_words(found.err, {"sample", "Record it without --sample"});
+}
+
+TEST_F(replay_command, wrong_options_are_refused_in_words) {
+    std::ofstream(folder_ / "a.trace") << "x";
+    const std::vector<std::pair<std::string, std::string>> cases{
+        {"replay", "trace"},
+        {"advise", "trace"},
+        {"replay a.trace --touch some", "--touch"},
+        {"replay a.trace --rounds 0", "--rounds"},
+        {"advise a.trace --rounds 5", "fewer than 6 rounds"},
+        {"advise a.trace --base nomalloc", "nomalloc"},
+        {"advise a.trace --json - --html -", "standard output takes one"},
+        {"replay a.trace --agianst glibc", "--against"},
+    };
+    for (const auto& [words, said] : cases) {
+        const auto found = run(words);
+        EXPECT_EQ(found.code, 2) << words << "\n" << found.err;
+        EXPECT_NE(found.err.find(said), std::string::npos) << words << "\n" << found.err;
+    }
+    EXPECT_EQ(run("advise a.trace --json no/folder/all.json").code, 3);
+}
+
+TEST_F(replay_command, help_lists_options_and_exit_codes) {
+    for (const char* const command : {"replay", "advise"}) {
+        const auto found = run(std::string(command) + " --help");
+        EXPECT_EQ(found.code, 0);
+        expect_words(found.out, {"--rounds", "--touch", "--json", "Exit codes", "tenure record"});
+    }
+}
+
+}

@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// What the rules say of programs with a known shape, and that one violation is enough.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "observe/replay/advice/counterfactual.hpp"
+#include "observe/replay/advice/lifetime_advice.hpp"
+#include "replay/made_trace.hpp"
+
+namespace {
+
+using namespace tenure::lab;
+
+/// What is said of the group with most blocks.
+struct advised {
+    explicit advised(trace made)
+        : recorded(std::move(made)), lives(lives_of(recorded)), group(groups_of(recorded, lives).front()),
+          found(advise(recorded, group, lives)) {}
+
+    [[nodiscard]] advice_kind kind() const {
+        return found.fits.empty() ? advice_kind::leave_alone : found.fits.front().kind;
+    }
+    [[nodiscard]] bool offers(advice_kind kind) const {
+        for (const lifetime_advice& each : found.fits)
+            if (each.kind == kind) return true;
+        return false;
+    }
+
+    trace recorded;
+    std::vector<block_life> lives;
+    block_group group;
+    group_advice found;
+};
+
+TEST(lifetime_advice, blocks_of_one_call_fit_temp_in_the_function_that_frees_them) {
+    const advised one(made::scratch_program(400, 20, ~0U));
+    ASSERT_EQ(one.kind(), advice_kind::temp) << one.found.refusal;
+    const lifetime_advice& advice = one.found.fits.front();
+    EXPECT_EQ(advice.where, scope_place::function);
+    EXPECT_EQ(advice.scope_frame, 1U) << "work() calls the functions of the list, which allocate and free";
+    EXPECT_EQ(advice.violations, 0U);
+    EXPECT_EQ(advice.degree, confidence::high);
+    EXPECT_EQ(advice.learned_on + advice.checked_on, one.group.blocks.size());
+    EXPECT_DOUBLE_EQ(one.group.lifo_share, 1);
+    EXPECT_EQ(one.group.peak_blocks, 20U);
+    EXPECT_EQ(one.group.bursts.size(), 400U);
+}
+
+TEST(lifetime_advice, one_block_that_outlives_the_scope_refuses_temp) {
+    const advised one(made::scratch_program(400, 20, 300));
+    EXPECT_FALSE(one.offers(advice_kind::temp));
+    EXPECT_NE(one.found.refusal.find("outlive the scope"), std::string::npos) << one.found.refusal;
+}
+
+TEST(lifetime_advice, without_stacks_frames_and_marks_nobody_knows_where_a_scope_stands) {
+    const advised one(made::scratch_program(400, 20, ~0U, false));
+    EXPECT_FALSE(has_stacks(one.recorded));
+    EXPECT_NE(one.group.size_class, every_size);
+    EXPECT_FALSE(one.offers(advice_kind::temp));
+    EXPECT_NE(one.found.refusal.find("does not tell where a scope could stand"), std::string::npos)
+        << one.found.refusal;
+}
+
+TEST(lifetime_advice, marks_tell_where_a_scope_stands) {
+    made::program program;
+    for (int phase = 0; phase < 100; ++phase) {
+        program.mark();
+        std::vector<std::uint64_t> mine;
+        for (int i = 0; i < 10; ++i) mine.push_back(program.allocate(100));
+        for (const std::uint64_t each : mine) program.free(each);
+    }
+    const advised one(program.take());
+    ASSERT_EQ(one.kind(), advice_kind::temp) << one.found.refusal;
+    EXPECT_EQ(one.found.fits.front().where, scope_place::phase);
+}
+
+TEST(lifetime_advice, blocks_of_one_frame_fit_temp_until_the_frame_ends) {
+    const advised one(made::frame_program(200, 20, 0));
+    ASSERT_EQ(one.kind(), advice_kind::temp) << one.found.refusal;
+    EXPECT_EQ(one.found.fits.front().where, scope_place::frame);
+}
+
+TEST(lifetime_advice, blocks_of_a_few_frames_fit_temp_job) {
+    const advised one(made::frame_program(200, 20, 3));
+    EXPECT_EQ(one.kind(), advice_kind::temp_job) << one.found.refusal;
+    EXPECT_EQ(one.group.frames.longest, 3U);
+    EXPECT_FALSE(one.offers(advice_kind::temp));
+}
+
+TEST(lifetime_advice, one_block_of_ten_frames_refuses_temp_job) {
+    EXPECT_FALSE(advised(made::frame_program(200, 20, 3, 150)).offers(advice_kind::temp_job));
+    EXPECT_FALSE(advised(made::frame_program(200, 20, 0, 150)).offers(advice_kind::temp));
+}
+
+TEST(lifetime_advice, nodes_of_one_size_fit_a_pool) {
+    const advised one(made::node_program(5000, 100));
+    ASSERT_EQ(one.kind(), advice_kind::pool) << one.found.refusal;
+    EXPECT_EQ(one.found.fits.front().room_bytes, 48U);
+    EXPECT_EQ(one.group.peak_blocks, 101U);
+    EXPECT_DOUBLE_EQ(one.group.common_share, 1);
+}
+
+TEST(lifetime_advice, nodes_that_threads_exchange_fit_a_shared_pool) {
+    const advised one(made::node_program(5000, 100, ~0U, 2));
+    EXPECT_EQ(one.kind(), advice_kind::shared_pool) << one.found.refusal;
+    EXPECT_LT(one.group.same_thread_share, 0.7);
+}
+
+TEST(lifetime_advice, one_node_that_is_larger_refuses_the_pool) {
+    const advised one(made::node_program(5000, 100, 4000));
+    EXPECT_EQ(one.kind(), advice_kind::leave_alone);
+    EXPECT_NE(one.found.refusal.find("it seems to fit a pool, but 1 of the"), std::string::npos) << one.found.refusal;
+    // By size, the others fit.
+    const std::vector<block_group> parts = by_size_class(one.recorded, one.group, one.lives);
+    ASSERT_EQ(parts.size(), 2U);
+    EXPECT_EQ(parts[0].blocks.size(), 4999U);
+    EXPECT_EQ(advise(one.recorded, parts[0], one.lives).fits.front().kind, advice_kind::pool);
+}
+
+TEST(lifetime_advice, documents_that_are_freed_as_a_whole_fit_an_arena) {
+    const advised one(made::document_program(100, 300));
+    EXPECT_TRUE(one.offers(advice_kind::arena)) << one.found.refusal;
+    EXPECT_DOUBLE_EQ(one.group.together_share, 1);
+}
+
+TEST(lifetime_advice, arrays_that_grow_are_reserved) {
+    const advised one(made::growing_program(500, 8192));
+    ASSERT_EQ(one.kind(), advice_kind::reserve) << one.found.refusal;
+    EXPECT_EQ(one.found.fits.front().room_bytes, 8192U);
+    EXPECT_EQ(one.group.resizes, 500U * 7);
+}
+
+TEST(lifetime_advice, blocks_that_stay_are_left_alone) {
+    made::program program;
+    for (int i = 0; i < 1000; ++i) program.allocate(100 + static_cast<std::uint64_t>(i) % 50 * 16);
+    const advised one(program.take());
+    EXPECT_EQ(one.kind(), advice_kind::leave_alone);
+    EXPECT_FALSE(one.found.refusal.empty());
+}
+
+TEST(lifetime_advice, few_blocks_are_left_alone) {
+    const advised one(made::node_program(20, 2));
+    EXPECT_EQ(one.kind(), advice_kind::leave_alone);
+    EXPECT_NE(one.found.refusal.find("too few"), std::string::npos);
+}
+
+TEST(block_groups, classes_cover_all_sizes_without_gaps) {
+    std::uint32_t before = size_class_of(0);
+    EXPECT_EQ(before, size_class_of(1));
+    for (std::uint64_t bytes = 1; bytes < 100'000; ++bytes) {
+        const std::uint32_t is = size_class_of(bytes);
+        ASSERT_TRUE(is == before || is == before + 1) << bytes;
+        ASSERT_LE(bytes, largest_of_class(is)) << bytes;
+        if (is != before) {
+            ASSERT_EQ(largest_of_class(before), bytes - 1) << bytes;
+        }
+        before = is;
+    }
+}
+
+TEST(paired_estimate, the_interval_holds_the_median_with_95_percent) {
+    const std::vector<double> five{1, 2, 3, 4, 5};
+    EXPECT_TRUE(std::isnan(estimate_of(five).low)) << "five rounds cannot";
+    const std::vector<double> seven{7, 6, 5, 4, 3, 2, 1};
+    EXPECT_EQ(estimate_of(seven).median, 4);
+    EXPECT_EQ(estimate_of(seven).low, 1);
+    EXPECT_EQ(estimate_of(seven).high, 7);
+    const std::vector<double> nine{1, 2, 3, 4, 5, 6, 7, 8, 9};
+    EXPECT_EQ(estimate_of(nine).low, 2);
+    EXPECT_EQ(estimate_of(nine).high, 8);
+    const std::vector<double> none{std::nan("")};
+    EXPECT_EQ(estimate_of(none).rounds, 0U);
+    EXPECT_FALSE(estimate_of(none).is_below(1));
+    EXPECT_FALSE(estimate_of(five).is_below(100)) << "no interval, no proof";
+}
+
+}

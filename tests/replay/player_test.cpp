@@ -1,0 +1,121 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// The loop in this process: every block holds its data until it ends, wherever it comes from.
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+#include "observe/replay/advice/counterfactual.hpp"
+#include "observe/replay/plan/plan_file.hpp"
+#include "observe/replay/run/content_check.hpp"
+#include "observe/replay/run/player.hpp"
+#include "observe/replay/run/touch.hpp"
+#include "replay/made_trace.hpp"
+
+namespace {
+
+using namespace tenure::lab;
+
+struct checked_replay {
+    std::string wrong;
+    std::uint64_t digest = 0, ended = 0;
+};
+
+checked_replay replayed(const replay_plan& plan) {
+    EXPECT_EQ(plan.error, "");
+    const plan_view view = view_of(plan);
+    std::vector<void*> slots(plan.slots + 1);
+    redirects to(plan.routes);
+    content_check around(plan.slots);
+    player_state state;
+    EXPECT_TRUE(play(view.of_thread(0), slots.data(), to, around, state));
+    EXPECT_TRUE(play(view.tail_of(0), slots.data(), to, around, state));
+    for (void* const each : slots) EXPECT_EQ(each, nullptr);
+    EXPECT_EQ(around.misaligned(), 0U);
+    return {std::string(around.wrong()), around.digest(), around.ended()};
+}
+
+TEST(player, every_block_holds_its_data_until_it_is_freed) {
+    for (std::uint64_t seed = 1; seed < 10; ++seed) {
+        const checked_replay found = replayed(make_plan(made::mixed_program(4000, seed, 2)));
+        EXPECT_EQ(found.wrong, "") << seed;
+        EXPECT_GT(found.ended, 1000U);
+    }
+}
+
+/// The whole first group of a trace, redirected.
+struct redirected_trace {
+    trace recorded;
+    std::vector<block_life> lives = lives_of(recorded);
+    std::vector<block_group> groups = groups_of(recorded, lives);
+
+    [[nodiscard]] replay_plan with(lifetime_advice advice) const {
+        const redirected_group one{&groups.front(), std::move(advice)};
+        return make_plan(recorded, plan_threads::folded, routes_for(recorded, {&one, 1}));
+    }
+};
+
+lifetime_advice advice_of(advice_kind kind, scope_place where, std::uint64_t room = 0) {
+    lifetime_advice made;
+    made.kind = kind;
+    made.where = where;
+    made.room_bytes = room;
+    return made;
+}
+
+TEST(player, redirected_blocks_end_with_the_same_data) {
+    const std::vector<std::pair<trace, lifetime_advice>> cases{
+        {made::scratch_program(200, 20, ~0U), advice_of(advice_kind::temp, scope_place::function)},
+        {made::frame_program(100, 30, 0), advice_of(advice_kind::temp, scope_place::frame)},
+        {made::frame_program(100, 30, 3), advice_of(advice_kind::temp_job, scope_place::frame)},
+        {made::node_program(5000, 100), advice_of(advice_kind::pool, scope_place::unknown, 48)},
+        {made::node_program(5000, 100, ~0U, 2), advice_of(advice_kind::shared_pool, scope_place::unknown, 48)},
+        {made::document_program(50, 200), advice_of(advice_kind::arena, scope_place::unknown)},
+        {made::growing_program(200, 8192), advice_of(advice_kind::reserve, scope_place::unknown, 8192)},
+        {made::growing_program(200, 8192), advice_of(advice_kind::reserve, scope_place::unknown, 1000)},
+    };
+    for (const auto& [recorded, advice] : cases) {
+        SCOPED_TRACE(std::string(name_of(advice.kind)));
+        const redirected_trace one{recorded};
+        const checked_replay before = replayed(make_plan(recorded)), after = replayed(one.with(advice));
+        EXPECT_EQ(before.wrong, "");
+        EXPECT_EQ(after.wrong, "");
+        EXPECT_EQ(before.digest, after.digest);
+        EXPECT_EQ(before.ended, after.ended);
+    }
+}
+
+TEST(player, a_block_that_outlives_its_memory_is_found) {
+    // Frames end Temp's memory, and these blocks live for three of them.
+    const redirected_trace one{made::frame_program(50, 30, 3)};
+    const checked_replay found = replayed(one.with(advice_of(advice_kind::temp, scope_place::frame)));
+    EXPECT_EQ(found.wrong, wrong_contents);
+}
+
+TEST(player, other_contents_give_another_digest) {
+    EXPECT_NE(replayed(make_plan(made::node_program(500, 10))).digest,
+              replayed(make_plan(made::node_program(500, 11))).digest);
+}
+
+TEST(player, each_policy_writes_what_it_says) {
+    std::array<unsigned char, 3 * touched_page_bytes> block{};
+    const auto written = [&](auto touch_it) {
+        block.fill(0);
+        touch_it();
+        return std::count_if(block.begin(), block.end(), [](unsigned char byte) { return byte != 0; });
+    };
+    EXPECT_EQ(written([&] { touch<touch_policy::none>(block.data(), block.size()); }), 0);
+    EXPECT_EQ(written([&] { touch<touch_policy::pages>(block.data(), block.size()); }), 3);
+    EXPECT_EQ(written([&] { touch<touch_policy::ends>(block.data(), block.size()); }), 8 + 8 + 2);
+    EXPECT_EQ(written([&] { touch<touch_policy::ends>(block.data(), 3); }), 2);
+    EXPECT_EQ(written([&] { touch<touch_policy::ends>(block.data(), 1); }), 1);
+    EXPECT_EQ(written([&] { touch<touch_policy::whole>(block.data(), 1000); }), 1000);
+    EXPECT_EQ(written([&] { touch<touch_policy::whole>(block.data(), 0); }), 0);
+    EXPECT_EQ(touch_named("ends"), touch_policy::ends);
+    EXPECT_FALSE(touch_named("some").has_value());
+}
+
+}
