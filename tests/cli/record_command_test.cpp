@@ -217,6 +217,36 @@ TEST_F(recorded, marks_and_frames_of_the_program_are_events) {
     EXPECT_EQ(calls, expected);
 }
 
+TEST_F(recorded, a_program_runs_on_when_its_file_cannot_grow) {
+    const auto ran =
+        run_in(folder_.string(), "sh -c 'ulimit -f 1500; exec \"" + command_path() +
+                                     "\" record -o t -- perl -e \"my @a; push @a, q(x) . $_ for 1..300000; "
+                                     "print scalar(@a)\"'");
+    if (run_in(".", "command -v perl").code != 0) GTEST_SKIP() << "there is no perl";
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(ran.out, "300000");
+    expect_words(ran.err, {"events are missing, because the file could not grow"});
+    const trace found = load_trace((folder_ / "t").string());
+    expect_words(found.damage, {"events are missing"});
+    EXPECT_EQ(broken_promise(found), "");
+    EXPECT_GT(found.events.size(), 10'000u);
+}
+
+TEST_F(recorded, a_part_of_a_trace_is_a_trace) {
+    ASSERT_EQ(record("-o t --stacks 4", program() + " model log").code, 0);
+    EXPECT_EQ(run_command("trace cut t --from 1ms -o part", folder_.string()).code, 0);
+    EXPECT_EQ(run_command("trace cut t --to 1ms -o first", folder_.string()).code, 0);
+    const trace whole = load("t"), part = load("part"), first = load("first");
+    EXPECT_LT(part.events.size(), whole.events.size());
+    EXPECT_LT(first.events.size(), whole.events.size());
+    EXPECT_GE(part.events.size() + first.events.size(), whole.events.size()) << "and what is in use in between";
+    EXPECT_EQ(part.arguments, whole.arguments);
+    const auto wrong = run_command("trace cut t --from 2s --to 1s -o no", folder_.string());
+    EXPECT_EQ(wrong.code, 2);
+    expect_words(wrong.err, {"is not after"});
+    EXPECT_EQ(run_command("trace cut t --from soon -o no", folder_.string()).code, 2);
+}
+
 TEST_F(recorded, real_programs_run_as_before) {
     struct example {
         const char *name, *words, *out;

@@ -91,6 +91,7 @@ void write_texts() noexcept {
     static constinit std::uint32_t sequence = 0;
     ++sequence;
     write_mappings(sequence);
+    if (sequence > 1) return; // later the program may have changed what it shows of its command line
     text_log arguments(format::chunk_kind::arguments, sequence);
     read_file(platform::arguments_file, [&](std::string_view part) noexcept { arguments.write(part); });
 }
