@@ -218,10 +218,9 @@ TEST_F(recorded, marks_and_frames_of_the_program_are_events) {
 }
 
 TEST_F(recorded, a_program_runs_on_when_its_file_cannot_grow) {
+    std::ofstream(folder_ / "w.pl") << "my @a; push @a, 'x' . $_ for 1..300000; print scalar(@a)";
     const auto ran =
-        run_in(folder_.string(), "sh -c 'ulimit -f 1500; exec \"" + command_path() +
-                                     "\" record -o t -- perl -e \"my @a; push @a, q(x) . $_ for 1..300000; "
-                                     "print scalar(@a)\"'");
+        run_in(folder_.string(), "sh -c 'ulimit -f 1500; exec \"" + command_path() + "\" record -o t -- perl w.pl'");
     if (run_in(".", "command -v perl").code != 0) GTEST_SKIP() << "there is no perl";
     EXPECT_EQ(ran.code, 0) << ran.err;
     EXPECT_EQ(ran.out, "300000");
