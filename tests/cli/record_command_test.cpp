@@ -224,7 +224,7 @@ TEST_F(recorded, a_program_runs_on_when_its_file_cannot_grow) {
     if (run_in(".", "command -v perl").code != 0) GTEST_SKIP() << "there is no perl";
     EXPECT_EQ(ran.code, 0) << ran.err;
     EXPECT_EQ(ran.out, "300000");
-    expect_words(ran.err, {"events are missing, because the file could not grow"});
+    expect_words(ran.err, {"events are missing, because the recording could not grow"});
     const trace found = load_trace((folder_ / "t").string());
     expect_words(found.damage, {"events are missing"});
     EXPECT_EQ(broken_promise(found), "");

@@ -121,7 +121,7 @@ trace_chunks find_chunks(std::string_view bytes) {
 
 std::string lost_events_of(const format::file_header& header) {
     if (header.lost_events == 0) return {};
-    return fmt::format("{} events are missing, because the file could not grow: {}.", header.lost_events,
+    return fmt::format("{} events are missing, because the recording could not grow: {}.", header.lost_events,
                        std::strerror(static_cast<int>(header.refusal)));
 }
 

@@ -4,6 +4,7 @@
 /// \file
 /// Records each allocation of the process.
 
+#include <cerrno>
 #include <string_view>
 
 #include <tenure/base/observer.hpp>
@@ -102,7 +103,8 @@ void note_block(const void* block, request asked) noexcept {
     }
     token_map::slot* const slot = tokens().make(block);
     const std::uint32_t stack = tracer::chosen.stack_frames != 0 ? tracer::number_stack(log) : 0;
-    if (slot == nullptr || !log.begin_event(thread_log::event_bytes)) return;
+    if (slot == nullptr) return log.lose(ENOMEM);
+    if (!log.begin_event(thread_log::event_bytes)) return;
     if (const token before = slot->load(std::memory_order_relaxed); before != 0) write_unseen_free(log, before);
     log.last_block = block;
     log.last_place = log.place();
@@ -154,6 +156,7 @@ void end_resize(std::uint64_t before, const void* block, const void* answer, std
     log.last_block = nullptr;
     token_map::slot* const slot = answer == nullptr ? nullptr : tokens().make(answer);
     if (slot == nullptr) {
+        if (answer != nullptr) log.lose(ENOMEM);
         log.free(before);
     } else {
         if (const token there = slot->load(std::memory_order_relaxed); there != 0) write_unseen_free(log, there);
