@@ -175,6 +175,8 @@ TEST_F(recorded, the_child_of_a_fork_has_a_file_of_its_own) {
     EXPECT_EQ(count_of(child, trace_call::allocate, 888), 50u);
     EXPECT_EQ(count_of(child, trace_call::allocate, 777), 0u);
     EXPECT_GE(child.unknown_frees, 10u) << "blocks of the parent";
+    EXPECT_EQ(child.arguments, parent.arguments);
+    EXPECT_FALSE(child.mappings.empty());
 }
 
 TEST_F(recorded, nothing_is_lost_when_the_program_is_killed) {

@@ -134,6 +134,17 @@ std::size_t forget_block(const void* block) noexcept {
 
 void note_freed(const void*, std::size_t) noexcept {}
 
+namespace {
+
+void note_unknown_free() noexcept {
+    thread_log& log = mine;
+    if (tracer::chosen.sample_bytes != 0 || !log.begins()) return;
+    const thread_log::busy_scope busy(log);
+    count_unknown(log);
+}
+
+}
+
 std::uint64_t begin_resize(const void* block) noexcept {
     thread_log& log = mine;
     return block == nullptr || !log.begins() ? 0 : take(block);
@@ -141,7 +152,8 @@ std::uint64_t begin_resize(const void* block) noexcept {
 
 void end_resize(std::uint64_t before, const void* block, const void* answer, std::size_t bytes) noexcept {
     if (before == 0) {
-        if (block != nullptr && (answer != nullptr || bytes == 0)) static_cast<void>(forget_block(block));
+        // Not forget_block(): another thread may have the address by now.
+        if (block != nullptr && (answer != nullptr || bytes == 0)) note_unknown_free();
         return note_block(answer, {bytes});
     }
     thread_log& log = mine;
