@@ -78,15 +78,14 @@ nlohmann::json group_of(const nlohmann::json& read, const std::string& function)
     return {};
 }
 
-/// Time is not asserted: advice that no replay proved has its figures and the reason instead.
+/// Time is not asserted: advice that no replay proved has the reason instead, and the next kind that fits is tried.
 void expect_advice(const nlohmann::json& group, const std::string& kind) {
     ASSERT_TRUE(group.contains("saving")) << "it fits, so it was measured: " << group.dump(2);
     EXPECT_EQ(group["saving"]["same_contents"], true);
-    if (group["advice"] == "leave alone") {
+    if (group["advice"] != kind) {
         EXPECT_NE(group["reason"].get<std::string>().find("it would fit " + kind), std::string::npos) << group.dump(2);
-        return;
     }
-    EXPECT_EQ(group["advice"], kind) << group.dump(2);
+    if (group["advice"] == "leave alone") return;
     EXPECT_LT(group["saving"]["time_ratio"]["high"].get<double>(), 1) << "only proven advice is given";
     EXPECT_FALSE(group["cpp"].get<std::string>().empty());
     EXPECT_FALSE(group["csharp"].get<std::string>().empty());
