@@ -106,7 +106,7 @@ TEST_F(replay_command, advice_names_the_function_for_the_scope_and_is_measured) 
     expect_advice(cells, "Temp");
     if (cells["advice"] == "Temp") {
         EXPECT_NE(cells["scope"].get<std::string>().find("main at advised_program.cpp"), std::string::npos);
-        EXPECT_NE(cells["scope"].get<std::string>().find("around the call of"), std::string::npos);
+        EXPECT_NE(cells["scope"].get<std::string>().find("from before the call of"), std::string::npos);
         EXPECT_NE(cells["scope"].get<std::string>().find("evaluate_row"), std::string::npos) << cells.dump(2);
     }
     EXPECT_EQ(nodes["group"]["smallest"], 48);

@@ -43,7 +43,8 @@ std::string scope_in_words(const block_group& group, const lifetime_advice& advi
         if (place >= frames.size()) return {};
         if (place == 0 || frames[place - 1].empty()) return frames[place];
         const std::string& called = frames[place - 1];
-        return fmt::format("{}, around the call of {}", frames[place], called.substr(0, called.find(" at ")));
+        return fmt::format("{}, from before the call of {} until the last block is freed", frames[place],
+                           called.substr(0, called.find(" at ")));
     }
     case scope_place::unknown: break;
     }
