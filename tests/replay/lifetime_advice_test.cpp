@@ -52,6 +52,20 @@ TEST(lifetime_advice, blocks_of_one_call_fit_temp_in_the_function_that_frees_the
     EXPECT_EQ(one.group.bursts.size(), 400U);
 }
 
+TEST(lifetime_advice, without_stacks_of_frees_the_scope_is_where_the_next_event_is_too) {
+    // The last block may be freed by work() or, after it, by main(): only main() is certain.
+    const advised one(made::scratch_program(400, 20, ~0U, true, false));
+    ASSERT_EQ(one.kind(), advice_kind::temp) << one.found.refusal;
+    EXPECT_EQ(one.found.fits.front().scope_frame, 2U);
+}
+
+TEST(lifetime_advice, one_call_site_in_an_unknown_loop_is_no_place_for_a_scope) {
+    made::program program;
+    const std::uint32_t stack = program.stack({made::list_code, made::work_code, made::main_code});
+    for (int i = 0; i < 1000; ++i) program.free(program.allocate(100 + static_cast<std::uint64_t>(i) % 7 * 40, stack));
+    EXPECT_FALSE(advised(program.take()).offers(advice_kind::temp));
+}
+
 TEST(lifetime_advice, one_block_that_outlives_the_scope_refuses_temp) {
     const advised one(made::scratch_program(400, 20, 300));
     EXPECT_FALSE(one.offers(advice_kind::temp));

@@ -83,14 +83,15 @@ inline constexpr std::uint64_t start_code = 0x1000, main_code = 0x2000, work_cod
 /// A function that is called `calls` times and needs `blocks` blocks while it runs. `escapes`: the last block of this
 /// call is freed only during the next one; calls: never.
 inline lab::trace scratch_program(std::uint64_t calls, std::uint64_t blocks, std::uint64_t escapes,
-                                  bool has_stacks = true) {
+                                  bool has_stacks = true, bool frees_have_stacks = true) {
     program made;
     numbers random(7);
     const std::uint32_t allocating =
         has_stacks ? made.stack({list_code + 8, work_code + 4, main_code + 4, start_code}) : 0;
     const std::uint32_t freeing =
-        has_stacks ? made.stack({list_code + 64, work_code + 9, main_code + 4, start_code}) : 0;
-    const std::uint32_t late = has_stacks ? made.stack({other_code + 4, main_code + 40, start_code}) : 0;
+        has_stacks && frees_have_stacks ? made.stack({list_code + 64, work_code + 9, main_code + 4, start_code}) : 0;
+    const std::uint32_t late =
+        has_stacks && frees_have_stacks ? made.stack({other_code + 4, main_code + 40, start_code}) : 0;
     const std::uint32_t keeping = has_stacks ? made.stack({other_code + 16, main_code + 8, start_code}) : 0;
     std::vector<std::uint64_t> kept;
     for (std::uint64_t call = 0; call < calls; ++call) {

@@ -27,13 +27,13 @@ struct checked_replay {
 checked_replay replayed(const replay_plan& plan) {
     EXPECT_EQ(plan.error, "");
     const plan_view view = view_of(plan);
-    std::vector<void*> slots(plan.slots + 1);
+    std::vector<void*> held(plan.slot_count + 1);
     redirects to(plan.routes);
-    content_check around(plan.slots);
+    content_check around(plan.slot_count);
     player_state state;
-    EXPECT_TRUE(play(view.of_thread(0), slots.data(), to, around, state));
-    EXPECT_TRUE(play(view.tail_of(0), slots.data(), to, around, state));
-    for (void* const each : slots) EXPECT_EQ(each, nullptr);
+    EXPECT_TRUE(play(view.of_thread(0), held.data(), to, around, state));
+    EXPECT_TRUE(play(view.tail_of(0), held.data(), to, around, state));
+    for (void* const each : held) EXPECT_EQ(each, nullptr);
     EXPECT_EQ(around.misaligned(), 0U);
     return {std::string(around.wrong()), around.digest(), around.ended()};
 }

@@ -53,7 +53,7 @@ void expect_plan_of(const trace& recorded, const replay_plan& plan) {
             live -= bytes[event.block];
             bytes.erase(event.block);
         }
-        ASSERT_LT(op.slot, plan.slots);
+        ASSERT_LT(op.slot, plan.slot_count);
     }
     EXPECT_EQ(next, plan.threads[0].count);
     EXPECT_EQ(plan.peak_bytes, peak);
@@ -77,7 +77,7 @@ TEST(replay_plan, a_plan_makes_the_calls_of_the_trace_in_its_order) {
 TEST(replay_plan, slots_are_as_many_as_blocks_in_use_together) {
     const trace recorded = made::node_program(5000, 40);
     const replay_plan plan = make_plan(recorded);
-    EXPECT_EQ(plan.slots, 41U);
+    EXPECT_EQ(plan.slot_count, 41U);
     EXPECT_EQ(plan.blocks, 5000U);
 }
 
@@ -108,10 +108,10 @@ TEST(replay_plan, only_blocks_that_cross_threads_are_handed_over) {
     const trace recorded = program.take();
     const replay_plan plan = make_plan(recorded, plan_threads::recorded);
     ASSERT_EQ(plan.threads.size(), 2U);
-    EXPECT_EQ(plan.shared_slots, 1U);
+    EXPECT_EQ(plan.shared_slot_count, 1U);
     std::vector<std::uint16_t> stages;
     for (const plan_op& op : plan.ops) {
-        if (op.slot < plan.shared_slots && op.bytes != 10) stages.push_back(op.stage);
+        if (op.slot < plan.shared_slot_count && op.bytes != 10) stages.push_back(op.stage);
         if (op.bytes == 10) {
             EXPECT_EQ(op.stage, 0);
         }
@@ -184,7 +184,7 @@ TEST(replay_plan, a_file_of_plans_is_read_as_it_was_written) {
     for (std::size_t i = 0; i < 2; ++i) {
         ASSERT_EQ(views[i].ops.size(), plans[i]->ops.size());
         EXPECT_EQ(std::memcmp(views[i].ops.data(), plans[i]->ops.data(), views[i].ops.size_bytes()), 0);
-        EXPECT_EQ(views[i].slots, plans[i]->slots);
+        EXPECT_EQ(views[i].slot_count, plans[i]->slot_count);
         EXPECT_EQ(views[i].peak_bytes, plans[i]->peak_bytes);
     }
 }

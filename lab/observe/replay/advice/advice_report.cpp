@@ -122,7 +122,7 @@ private:
             of.saving = saving;
             if (saving.is_proven()) {
                 of.advice = each;
-                of.reason.clear();
+                of.reason = reasons; // of kinds that were tried before
                 return;
             }
             if (!reasons.empty()) reasons += "; ";

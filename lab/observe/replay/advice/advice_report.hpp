@@ -19,7 +19,7 @@ struct advised_group {
     std::shared_ptr<const block_group> group;
     lifetime_advice advice; ///< leave_alone unless it was proven
     measured_saving saving; ///< of this advice alone; of advice that was not proven too, to show the figures
-    std::string reason;     ///< why it is left alone, in a sentence; empty otherwise
+    std::string reason;     ///< why it is left alone, or why kinds that would fit better were not proven; may be empty
     bool was_measured = false;
 };
 

@@ -26,6 +26,7 @@ public:
     /// from a burst's first allocation to its last free: it can open the scope. `no_frame`: there is none among the
     /// frames that all blocks of the group have in common.
     ///
+    /// Where frees have no stack, the scope lasts until the thread's next event that has one.
     /// Two calls of a function from the same place look the same, so a block that survives one call and is freed in the
     /// next is not seen.
     /// Cost      O(events of the burst).

@@ -26,7 +26,7 @@ struct file_head {
 };
 
 struct plan_head {
-    std::uint64_t ops, threads, routes, slots, shared_slots, calls, peak_op, peak_bytes;
+    std::uint64_t ops, threads, routes, slot_count, shared_slot_count, calls, peak_op, peak_bytes;
 };
 
 constexpr std::size_t rounded(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
@@ -75,8 +75,8 @@ private:
 }
 
 plan_view view_of(const replay_plan& plan) {
-    return {plan.ops,          plan.threads, plan.routes,  plan.slots,
-            plan.shared_slots, plan.calls,   plan.peak_op, plan.peak_bytes};
+    return {plan.ops,   plan.threads, plan.routes,    plan.slot_count, plan.shared_slot_count,
+            plan.calls, plan.peak_op, plan.peak_bytes};
 }
 
 plan_file::~plan_file() {
@@ -94,8 +94,8 @@ std::string plan_file::write(std::span<const replay_plan* const> plans) {
     const file_head head{magic, plans.size()};
     bool is_written = write_whole(descriptor_, &head, sizeof head);
     for (const replay_plan* const each : plans) {
-        const plan_head one{each->ops.size(),   each->threads.size(), each->routes.size(), each->slots,
-                            each->shared_slots, each->calls,          each->peak_op,       each->peak_bytes};
+        const plan_head one{each->ops.size(),        each->threads.size(), each->routes.size(), each->slot_count,
+                            each->shared_slot_count, each->calls,          each->peak_op,       each->peak_bytes};
         is_written = is_written && write_whole(descriptor_, &one, sizeof one) &&
                      write_list(descriptor_, each->threads) && write_list(descriptor_, each->routes) &&
                      write_list(descriptor_, each->ops);
@@ -120,8 +120,8 @@ std::vector<plan_view> map_plans(int descriptor) {
         view.threads = from.take<plan_thread>(one[0].threads);
         view.routes = from.take<plan_route>(one[0].routes);
         view.ops = from.take<plan_op>(one[0].ops);
-        view.slots = one[0].slots;
-        view.shared_slots = one[0].shared_slots;
+        view.slot_count = one[0].slot_count;
+        view.shared_slot_count = one[0].shared_slot_count;
         view.calls = one[0].calls;
         view.peak_op = one[0].peak_op;
         view.peak_bytes = one[0].peak_bytes;

@@ -20,7 +20,7 @@ struct plan_view {
     std::span<const plan_op> ops;
     std::span<const plan_thread> threads;
     std::span<const plan_route> routes;
-    std::uint64_t slots = 0, shared_slots = 0, calls = 0, peak_op = 0, peak_bytes = 0;
+    std::uint64_t slot_count = 0, shared_slot_count = 0, calls = 0, peak_op = 0, peak_bytes = 0;
 
     [[nodiscard]] std::span<const plan_op> of_thread(std::size_t index) const {
         return ops.subspan(threads[index].first, threads[index].count);

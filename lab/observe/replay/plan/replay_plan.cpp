@@ -133,9 +133,9 @@ private:
             block.life = block_state::unborn;
             block.crosses = block.crosses && has_threads_;
             block.uses = 0;
-            if (block.crosses) block.slot = static_cast<std::uint32_t>(plan_.slots++);
+            if (block.crosses) block.slot = static_cast<std::uint32_t>(plan_.slot_count++);
         }
-        plan_.shared_slots = plan_.slots;
+        plan_.shared_slot_count = plan_.slot_count;
     }
 
     [[nodiscard]] std::uint16_t route_of(std::uint64_t block) const {
@@ -245,7 +245,7 @@ private:
 
     std::uint32_t take_slot(std::size_t thread) {
         std::vector<std::uint32_t>& free = free_slots_[thread];
-        if (free.empty()) return static_cast<std::uint32_t>(plan_.slots++);
+        if (free.empty()) return static_cast<std::uint32_t>(plan_.slot_count++);
         const std::uint32_t slot = free.back();
         free.pop_back();
         return slot;

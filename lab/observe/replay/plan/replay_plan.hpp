@@ -84,16 +84,16 @@ struct replay_plan {
     std::vector<plan_op> ops; ///< of the threads, one after the other
     std::vector<plan_thread> threads;
     std::vector<plan_route> routes{1}; ///< the first is "not redirected"
-    std::uint64_t slots = 0;
-    std::uint64_t shared_slots = 0;    ///< of these, the first ones: of blocks that several threads use
-    std::uint64_t calls = 0;           ///< that allocate, resize and free, as the program made them
-    std::uint64_t blocks = 0;          ///< allocated
-    std::uint64_t left = 0;            ///< blocks in use at the end
-    std::uint64_t left_bytes = 0;      ///< their bytes
-    std::uint64_t peak_bytes = 0;      ///< in use at the same time, as asked for
-    std::uint64_t peak_op = 0;         ///< the operation after which it was so; meaningful for one thread
-    std::uint64_t allocated_bytes = 0; ///< in the whole trace
-    std::string error;                 ///< why the trace cannot be replayed, in a sentence; empty when it can
+    std::uint64_t slot_count = 0;
+    std::uint64_t shared_slot_count = 0; ///< of these, the first ones: of blocks that several threads use
+    std::uint64_t calls = 0;             ///< that allocate, resize and free, as the program made them
+    std::uint64_t blocks = 0;            ///< allocated
+    std::uint64_t left = 0;              ///< blocks in use at the end
+    std::uint64_t left_bytes = 0;        ///< their bytes
+    std::uint64_t peak_bytes = 0;        ///< in use at the same time, as asked for
+    std::uint64_t peak_op = 0;           ///< the operation after which it was so; meaningful for one thread
+    std::uint64_t allocated_bytes = 0;   ///< in the whole trace
+    std::string error;                   ///< why the trace cannot be replayed, in a sentence; empty when it can
 
     [[nodiscard]] bool ok() const { return error.empty(); }
 };

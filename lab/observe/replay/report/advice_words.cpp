@@ -38,9 +38,13 @@ std::string scope_in_words(const block_group& group, const lifetime_advice& advi
     case scope_place::phase: return "each phase between two marks";
     case scope_place::function: {
         const std::vector<std::string> frames = names(group.stack);
-        for (std::size_t i = advice.scope_frame; i < frames.size(); ++i)
-            if (!frames[i].empty()) return frames[i];
-        return {};
+        std::size_t place = advice.scope_frame;
+        while (place < frames.size() && frames[place].empty()) ++place;
+        if (place >= frames.size()) return {};
+        if (place == 0 || frames[place - 1].empty()) return frames[place];
+        const std::string& called = frames[place - 1];
+        return fmt::format("{}, from before the call of {} until the last block is freed", frames[place],
+                           called.substr(0, called.find(" at ")));
     }
     case scope_place::unknown: break;
     }

@@ -55,7 +55,7 @@ std::string advice_of(const advised_group& one, const place_names& names) {
     std::string text = element("p", "", fmt::format("Use {}: {}.", name_of(advice.kind), advice.why));
     const std::string scope = scope_in_words(*one.group, advice, names);
     if (!scope.empty())
-        text += element("p", "", (advice.kind == advice_kind::arena ? "Clear it in " : "Open the scope in ") + scope);
+        text += element("p", "", (advice.kind == advice_kind::arena ? "Keep it in " : "Open the scope in ") + scope);
     const code_lines lines = lines_for(*one.group, advice);
     text += element("pre", "class=\"line\"", "C++: " + lines.cpp + "\nC#:  " + lines.csharp);
     text += element("p", "", confidence_in_words(advice));

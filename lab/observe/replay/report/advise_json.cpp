@@ -31,36 +31,37 @@ json json_of(const measured_saving& of) {
             {"is_proven", of.is_proven()}};
 }
 
-json json_of(const block_group& group) {
+json json_of(const block_group& group, bool has_frames) {
     json buckets = json::array();
     for (const std::uint64_t each : group.lifetimes) buckets.push_back(each);
     while (!buckets.empty() && buckets.back() == 0) buckets.erase(buckets.size() - 1);
-    return {{"blocks", group.blocks.size()},
-            {"bytes", group.bytes},
-            {"smallest", group.smallest},
-            {"largest", group.largest},
-            {"most_common", group.most_common},
-            {"common_share", group.common_share},
-            {"peak_blocks", group.peak_blocks},
-            {"peak_bytes", group.peak_bytes},
-            {"left", group.left},
-            {"threads", group.threads},
-            {"call_stacks", group.stacks},
-            {"same_thread_share", group.same_thread_share},
-            {"lifo_share", group.lifo_share},
-            {"together_share", group.together_share},
-            {"bursts", group.bursts.size()},
-            {"resized", group.resized},
-            {"resizes", group.resizes},
-            {"lifetime_events", json_of(group.events)},
-            {"lifetime_bytes", json_of(group.allocated)},
-            {"lifetime_ns", json_of(group.time_ns)},
-            {"lifetime_frames", json_of(group.frames)},
-            {"lifetimes_by_bits_of_events", std::move(buckets)}};
+    json made{{"blocks", group.blocks.size()},
+              {"bytes", group.bytes},
+              {"smallest", group.smallest},
+              {"largest", group.largest},
+              {"most_common", group.most_common},
+              {"common_share", group.common_share},
+              {"peak_blocks", group.peak_blocks},
+              {"peak_bytes", group.peak_bytes},
+              {"left", group.left},
+              {"threads", group.threads},
+              {"call_stacks", group.stacks},
+              {"same_thread_share", group.same_thread_share},
+              {"lifo_share", group.lifo_share},
+              {"together_share", group.together_share},
+              {"bursts", group.bursts.size()},
+              {"resized", group.resized},
+              {"resizes", group.resizes},
+              {"lifetime_events", json_of(group.events)},
+              {"lifetime_bytes", json_of(group.allocated)},
+              {"lifetime_ns", json_of(group.time_ns)},
+              {"lifetimes_by_bits_of_events", std::move(buckets)}};
+    if (has_frames) made["lifetime_frames"] = json_of(group.frames);
+    return made;
 }
 
-json json_of(const advised_group& one, const place_names& names) {
-    json made{{"advice", name_of(one.advice.kind)}, {"group", json_of(*one.group)}};
+json json_of(const advised_group& one, const place_names& names, bool has_frames) {
+    json made{{"advice", name_of(one.advice.kind)}, {"group", json_of(*one.group, has_frames)}};
     made["stack"] = one.group->stack == 0 ? json::array() : json(frames_in_words(*one.group, names));
     if (!one.reason.empty()) made["reason"] = one.reason;
     if (one.was_measured) made["saving"] = json_of(one.saving);
@@ -84,7 +85,8 @@ std::string to_json(const advice_report& found, const place_names& names) {
     json made{{"events", found.events},         {"blocks", found.blocks},   {"allocated_bytes", found.allocated_bytes},
               {"peak_bytes", found.peak_bytes}, {"threads", found.threads}, {"frames", found.frames},
               {"has_stacks", found.has_stacks}, {"base", found.base}};
-    made["groups"] = array_of(found.groups, [&](const advised_group& each) { return json_of(each, names); });
+    made["groups"] =
+        array_of(found.groups, [&](const advised_group& each) { return json_of(each, names, found.has_frames); });
     made["other_groups"] = {{"groups", found.other_groups}, {"blocks", found.other_blocks}};
     if (found.has_together) made["together"] = json_of(found.together);
     return json_text(made, 4);

@@ -65,7 +65,7 @@ std::string advice_lines(const advised_group& one, const place_names& names) {
     if (advice.kind == advice_kind::leave_alone) return fmt::format("Leave alone: {}.\n", one.reason);
     std::string text = fmt::format("Use {}: {}.\n", name_of(advice.kind), advice.why);
     if (const std::string scope = scope_in_words(*one.group, advice, names); !scope.empty()) {
-        text += fmt::format("{}: {}\n", advice.kind == advice_kind::arena ? "clear it in" : "open the scope in", scope);
+        text += fmt::format("{}: {}\n", advice.kind == advice_kind::arena ? "keep it in" : "open the scope in", scope);
         if (advice.where == scope_place::function && advice.kind == advice_kind::temp)
             text += "A trace cannot tell two calls of that function apart: make sure that no block stays for the "
                     "next call. A checked build reports it.\n";

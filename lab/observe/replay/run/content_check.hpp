@@ -20,7 +20,7 @@ namespace tenure::lab {
 
 class content_check : public bare_around {
 public:
-    explicit content_check(std::size_t slots) : blocks_(std::max<std::size_t>(slots, 1)) {}
+    explicit content_check(std::size_t slot_count) : blocks_(std::max<std::size_t>(slot_count, 1)) {}
 
     void made(const plan_op& op, void* block) {
         known& is = blocks_[op.slot];

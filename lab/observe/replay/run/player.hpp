@@ -76,16 +76,15 @@ struct player_state {
 };
 
 /// Plays operations of one thread.
-/// Returns   false when the allocator had no memory; the blocks that exist are in `slots`.
+/// Returns   false when the allocator had no memory; the blocks that exist are in `held`, by slot.
 template<class Around>
-[[nodiscard]] bool play(std::span<const plan_op> ops, void** slots, redirects& to, Around& around,
-                        player_state& state) {
+[[nodiscard]] bool play(std::span<const plan_op> ops, void** held, redirects& to, Around& around, player_state& state) {
     const plan_op* const end = ops.data() + ops.size();
     const plan_op* const last_fetched = ops.size() > fetched_ahead ? end - fetched_ahead : ops.data();
     for (const plan_op* each = ops.data(); each != end; ++each) {
         const plan_op& op = *each;
-        if (each < last_fetched) __builtin_prefetch(slots + each[fetched_ahead].slot, 1);
-        void*& slot = slots[op.slot];
+        if (each < last_fetched) __builtin_prefetch(held + each[fetched_ahead].slot, 1);
+        void*& slot = held[op.slot];
         around.wait(op);
         switch (op.call) {
         case plan_call::allocate:

@@ -60,14 +60,14 @@ void show_blocks(const task& asked) {
 }
 
 /// Frees what the program had not freed. Frees alone, so it cannot fail.
-void free_rest(const plan_view& plan, void** slots, redirects& to, player_state& state) {
+void free_rest(const plan_view& plan, void** held, redirects& to, player_state& state) {
     bare_around around;
     for (std::size_t i = 0; i < plan.threads.size(); ++i)
-        static_cast<void>(play(plan.tail_of(i), slots, to, around, state));
+        static_cast<void>(play(plan.tail_of(i), held, to, around, state));
 }
 
 void measure_time(const task& asked, const plan_view& plan) {
-    const page_array<void*> slots(plan.slots + 1);
+    const page_array<void*> held(plan.slot_count + 1);
     redirects to(plan.routes);
     const std::size_t repeats = asked.options.size("repeat");
     page_array<double> spent_ns(repeats);
@@ -76,9 +76,9 @@ void measure_time(const task& asked, const plan_view& plan) {
         for (std::size_t i = 0; i < repeats && is_whole; ++i) {
             player_state state;
             const stopwatch watch;
-            is_whole = play(plan.of_thread(0), slots.data(), to, around, state);
+            is_whole = play(plan.of_thread(0), held.data(), to, around, state);
             spent_ns[i] = watch.elapsed_ns();
-            if (is_whole) free_rest(plan, slots.data(), to, state);
+            if (is_whole) free_rest(plan, held.data(), to, state);
         }
     });
     if (!is_whole) return asked.out.fail(no_memory);
@@ -135,14 +135,14 @@ private:
 
 template<touch_policy Policy>
 void measure_calls_with(const task& asked, const plan_view& plan) {
-    const page_array<void*> slots(plan.slots + 1);
+    const page_array<void*> held(plan.slot_count + 1);
     redirects to(plan.routes);
     timing<Policy> around(plan.calls + 1);
     const tick_length length;
     player_state state;
-    if (!play(plan.of_thread(0), slots.data(), to, around, state)) return asked.out.fail(no_memory);
+    if (!play(plan.of_thread(0), held.data(), to, around, state)) return asked.out.fail(no_memory);
     around.report(asked, length.ns());
-    free_rest(plan, slots.data(), to, state);
+    free_rest(plan, held.data(), to, state);
 }
 
 void measure_calls(const task& asked, const plan_view& plan) {
@@ -158,7 +158,7 @@ constexpr double mebibytes(double bytes) { return bytes / (1024.0 * 1024.0); }
 
 /// Plays the trace in pieces and reads the process's memory between them.
 void measure_memory(const task& asked, const plan_view& plan) {
-    const page_array<void*> slots(plan.slots + 1);
+    const page_array<void*> held(plan.slot_count + 1);
     const std::span<const plan_op> ops = plan.of_thread(0);
     std::vector<std::size_t> places;
     for (std::size_t i = 1; i <= memory_readings; ++i) places.push_back(ops.size() * i / memory_readings);
@@ -174,11 +174,11 @@ void measure_memory(const task& asked, const plan_view& plan) {
         player_state state;
         std::size_t begin = 0;
         for (const std::size_t end : places) {
-            is_whole = is_whole && play(ops.subspan(begin, end - begin), slots.data(), to, around, state);
+            is_whole = is_whole && play(ops.subspan(begin, end - begin), held.data(), to, around, state);
             begin = end;
             peak = std::max(peak, read_memory().resident);
         }
-        if (is_whole) free_rest(plan, slots.data(), to, state);
+        if (is_whole) free_rest(plan, held.data(), to, state);
     });
     if (!is_whole) return asked.out.fail(no_memory);
     const std::size_t end = read_memory().resident;
@@ -193,12 +193,12 @@ void measure_memory(const task& asked, const plan_view& plan) {
 }
 
 void check_contents(const task& asked, const plan_view& plan) {
-    const page_array<void*> slots(plan.slots + 1);
+    const page_array<void*> held(plan.slot_count + 1);
     redirects to(plan.routes);
-    content_check around(plan.slots);
+    content_check around(plan.slot_count);
     player_state state;
-    if (!play(plan.of_thread(0), slots.data(), to, around, state)) return asked.out.fail(no_memory);
-    if (!play(plan.tail_of(0), slots.data(), to, around, state)) return asked.out.fail(no_memory);
+    if (!play(plan.of_thread(0), held.data(), to, around, state)) return asked.out.fail(no_memory);
+    if (!play(plan.tail_of(0), held.data(), to, around, state)) return asked.out.fail(no_memory);
     if (!around.wrong().empty()) return asked.out.fail(around.wrong());
     if (around.misaligned() != 0)
         asked.out.note(
@@ -209,16 +209,16 @@ void check_contents(const task& asked, const plan_view& plan) {
 void measure_threads(const task& asked, const plan_view& plan) {
     double spent_ns = 0;
     bool is_whole = true;
-    const page_array<void*> slots(plan.slots + 1);
+    const page_array<void*> held(plan.slot_count + 1);
     with_touch(policy_of(asked), [&](auto around) {
         const std::size_t repeats = asked.options.size("repeat");
         redirects to(plan.routes);
         for (std::size_t i = 0; i < repeats && is_whole; ++i) {
-            const threads_outcome found = play_threads(plan, slots.data(), to, around);
+            const threads_outcome found = play_threads(plan, held.data(), to, around);
             is_whole = found.is_whole;
             spent_ns += found.spent_ns / static_cast<double>(repeats);
             player_state state;
-            if (is_whole) free_rest(plan, slots.data(), to, state);
+            if (is_whole) free_rest(plan, held.data(), to, state);
         }
     });
     if (!is_whole) return asked.out.fail(no_memory);

@@ -53,10 +53,10 @@ private:
     const std::atomic<bool>& is_over_;
 };
 
-/// Requires  the plan was made with plan_threads::recorded, and `slots` has room for plan.slots pointers.
+/// Requires  the plan was made with plan_threads::recorded, and `held` has room for plan.slot_count pointers.
 template<class Around>
-[[nodiscard]] threads_outcome play_threads(const plan_view& plan, void** slots, redirects& to, const Around& around) {
-    const page_array<std::atomic<std::uint16_t>> stages(plan.shared_slots + 1);
+[[nodiscard]] threads_outcome play_threads(const plan_view& plan, void** held, redirects& to, const Around& around) {
+    const page_array<std::atomic<std::uint16_t>> stages(plan.shared_slot_count + 1);
     std::atomic<bool> is_over{false};
     std::atomic<std::size_t> ready{0};
     std::atomic<bool> may_start{false};
@@ -68,7 +68,7 @@ template<class Around>
             while (!may_start.load(std::memory_order_acquire)) std::this_thread::yield();
             player_state state;
             // After one thread found no memory the others no longer wait for its blocks; they find null pointers.
-            if (!play(plan.of_thread(i), slots, to, mine, state)) is_over.store(true);
+            if (!play(plan.of_thread(i), held, to, mine, state)) is_over.store(true);
         });
     }
     while (ready.load() != threads.size()) std::this_thread::yield();
