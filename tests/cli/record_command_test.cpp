@@ -175,6 +175,8 @@ TEST_F(recorded, the_child_of_a_fork_has_a_file_of_its_own) {
     EXPECT_EQ(count_of(child, trace_call::allocate, 888), 50u);
     EXPECT_EQ(count_of(child, trace_call::allocate, 777), 0u);
     EXPECT_GE(child.unknown_frees, 10u) << "blocks of the parent";
+    EXPECT_EQ(child.arguments, parent.arguments);
+    EXPECT_FALSE(child.mappings.empty());
 }
 
 TEST_F(recorded, nothing_is_lost_when_the_program_is_killed) {
@@ -215,6 +217,40 @@ TEST_F(recorded, marks_and_frames_of_the_program_are_events) {
     const std::vector<trace_call> expected{trace_call::mark, trace_call::allocate, trace_call::deallocate,
                                            trace_call::frame, trace_call::mark};
     EXPECT_EQ(calls, expected);
+}
+
+TEST_F(recorded, a_program_runs_on_when_its_file_cannot_grow) {
+    std::ofstream(folder_ / "w.pl") << "my @a; push @a, 'x' . $_ for 1..300000; print scalar(@a)";
+    const auto ran =
+        run_in(folder_.string(), "sh -c 'ulimit -f 1500; exec \"" + command_path() + "\" record -o t -- perl w.pl'");
+    if (run_in(".", "command -v perl").code != 0) GTEST_SKIP() << "there is no perl";
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(ran.out, "300000");
+    expect_words(ran.err, {"events are missing, because the recording could not grow"});
+    const trace found = load_trace((folder_ / "t").string());
+    expect_words(found.damage, {"events are missing"});
+    EXPECT_EQ(broken_promise(found), "");
+    EXPECT_GT(found.events.size(), 10'000u);
+}
+
+TEST_F(recorded, a_part_of_a_trace_is_a_trace) {
+    ASSERT_EQ(record("-o t --stacks 4", program() + " model log").code, 0);
+    // In the middle of the events, where many blocks have come and gone.
+    const trace whole = load("t");
+    const std::uint64_t middle_ms = whole.events[whole.events.size() / 2].time_ns / 1'000'000;
+    if (middle_ms == 0) GTEST_SKIP() << "the program has run for less than two milliseconds";
+    const std::string middle = std::to_string(middle_ms) + "ms";
+    EXPECT_EQ(run_command("trace cut t --from " + middle + " -o part", folder_.string()).code, 0);
+    EXPECT_EQ(run_command("trace cut t --to " + middle + " -o first", folder_.string()).code, 0);
+    const trace part = load("part"), first = load("first");
+    EXPECT_LT(part.events.size(), whole.events.size());
+    EXPECT_LT(first.events.size(), whole.events.size());
+    EXPECT_GE(part.events.size() + first.events.size(), whole.events.size()) << "and what is in use in between";
+    EXPECT_EQ(part.arguments, whole.arguments);
+    const auto wrong = run_command("trace cut t --from 2s --to 1s -o no", folder_.string());
+    EXPECT_EQ(wrong.code, 2);
+    expect_words(wrong.err, {"is not after"});
+    EXPECT_EQ(run_command("trace cut t --from soon -o no", folder_.string()).code, 2);
 }
 
 TEST_F(recorded, real_programs_run_as_before) {

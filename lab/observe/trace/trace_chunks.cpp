@@ -31,7 +31,9 @@ public:
                 to_.note_damage(fmt::format("The file is damaged at byte {} of {}.", at, bytes_.size()));
             at = step != 0 ? at + step : next_place(at);
         }
-        const bool is_cut = is_raw_ ? to_.header.file_bytes > bytes_.size() : !has_index_;
+        // Where a file could not grow, its header says so.
+        const bool is_short = to_.header.file_bytes > bytes_.size() && to_.header.lost_events == 0;
+        const bool is_cut = is_raw_ ? is_short : !has_index_;
         if (is_cut) to_.note_damage(fmt::format("The file ends early, at byte {}.", bytes_.size()));
     }
 
@@ -115,6 +117,12 @@ trace_chunks find_chunks(std::string_view bytes) {
     }
     chunk_finder(bytes, found).find_all();
     return found;
+}
+
+std::string lost_events_of(const format::file_header& header) {
+    if (header.lost_events == 0) return {};
+    return fmt::format("{} events are missing, because the recording could not grow: {}.", header.lost_events,
+                       std::strerror(static_cast<int>(header.refusal)));
 }
 
 bool payload_of(const trace_chunk& chunk, std::string& buffer, std::string_view& payload, std::string& why) {

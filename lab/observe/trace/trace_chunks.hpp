@@ -38,6 +38,9 @@ constexpr std::uint32_t max_trace_payload = 1 << 20; ///< bytes of a chunk's pay
 /// `bytes` must stay valid while the chunks are used.
 [[nodiscard]] trace_chunks find_chunks(std::string_view bytes);
 
+/// A sentence about the events that are missing because the file could not grow; empty when none are.
+[[nodiscard]] std::string lost_events_of(const trace_format::file_header& header);
+
 /// The payload of a chunk. `buffer` is used if it is compressed, and must stay valid while the payload is used.
 /// Returns   false if it is damaged, or compressed in a way that this build cannot read: `why` then says so.
 [[nodiscard]] bool payload_of(const trace_chunk& chunk, std::string& buffer, std::string_view& payload,

@@ -80,6 +80,8 @@ packed_trace pack_trace(std::string_view file) {
             found.note_damage(why);
         }
     }
+    packed.damage = found.damage;
+    if (packed.damage.empty()) packed.damage = lost_events_of(header);
     if (!found.damage.empty()) {
         format::chunk_header about{};
         about.kind = format::chunk_kind::damage;

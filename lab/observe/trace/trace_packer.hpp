@@ -12,7 +12,8 @@ namespace tenure::lab {
 
 struct packed_trace {
     std::string bytes;
-    std::string error; ///< empty when `bytes` is valid; otherwise a sentence, without the file's name
+    std::string damage; ///< what of the file is not in `bytes`, in a sentence; empty: all is
+    std::string error;  ///< empty when `bytes` is valid; otherwise a sentence, without the file's name
 
     [[nodiscard]] bool ok() const { return error.empty(); }
 };

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -102,9 +101,7 @@ trace read_trace(std::string_view bytes, const trace_limits& limits) {
     read_texts(file, read);
     if (const std::string before = last_text(file, format::chunk_kind::damage); !before.empty() && read.damage.empty())
         read.damage = printable(before);
-    if (file.header.lost_events != 0 && read.damage.empty())
-        read.damage = fmt::format("{} events are missing: the file could not grow ({}).", file.header.lost_events,
-                                  std::strerror(static_cast<int>(file.header.refusal)));
+    if (read.damage.empty()) read.damage = lost_events_of(file.header);
     return read;
 }
 

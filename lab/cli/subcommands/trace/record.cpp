@@ -68,6 +68,7 @@ constexpr std::string_view library_name = "libtenure_record.so";
     if (!file.ok()) return fmt::format("{} {}", raw, file.error);
     const packed_trace packed = pack_trace(file.text);
     if (!packed.ok()) return fmt::format("{}: {}", raw, packed.error);
+    if (!packed.damage.empty()) say(fmt::format("{}: {}", packed_path, packed.damage));
     if (std::string error = write_file(packed_path, packed.bytes); !error.empty()) return error;
     std::error_code error;
     fs::remove(raw, error);

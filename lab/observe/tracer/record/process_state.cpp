@@ -191,6 +191,8 @@ bool begin_recording() noexcept {
     if (state->generation.load(std::memory_order_relaxed) == 0) {
         const std::uint32_t generation = generations.fetch_add(1, std::memory_order_relaxed) + 1;
         state->head = make_file(generation > 1);
+        // A fork's child has no constructor to do it, and may end without destructors.
+        if (state->head != nullptr && generation > 1) write_texts();
         if (state->head != nullptr) state->generation.store(generation, std::memory_order_release);
     }
     state->is_beginning.store(0, std::memory_order_release);

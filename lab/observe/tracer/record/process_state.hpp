@@ -35,6 +35,7 @@ struct process_state {
         generation; ///< of this recording among those of the process's ancestors; zero: not begun
     std::atomic<std::uint32_t> is_beginning;
     trace_format::file_header* head;
+    std::uint32_t texts; ///< how often they were written
     token_map tokens;
     stack_table stacks;
     spare_parts spares;

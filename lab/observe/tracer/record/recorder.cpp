@@ -4,6 +4,7 @@
 /// \file
 /// Records each allocation of the process.
 
+#include <cerrno>
 #include <string_view>
 
 #include <tenure/base/observer.hpp>
@@ -102,7 +103,8 @@ void note_block(const void* block, request asked) noexcept {
     }
     token_map::slot* const slot = tokens().make(block);
     const std::uint32_t stack = tracer::chosen.stack_frames != 0 ? tracer::number_stack(log) : 0;
-    if (slot == nullptr || !log.begin_event(thread_log::event_bytes)) return;
+    if (slot == nullptr) return log.lose(ENOMEM);
+    if (!log.begin_event(thread_log::event_bytes)) return;
     if (const token before = slot->load(std::memory_order_relaxed); before != 0) write_unseen_free(log, before);
     log.last_block = block;
     log.last_place = log.place();
@@ -132,6 +134,17 @@ std::size_t forget_block(const void* block) noexcept {
 
 void note_freed(const void*, std::size_t) noexcept {}
 
+namespace {
+
+void note_unknown_free() noexcept {
+    thread_log& log = mine;
+    if (tracer::chosen.sample_bytes != 0 || !log.begins()) return;
+    const thread_log::busy_scope busy(log);
+    count_unknown(log);
+}
+
+}
+
 std::uint64_t begin_resize(const void* block) noexcept {
     thread_log& log = mine;
     return block == nullptr || !log.begins() ? 0 : take(block);
@@ -139,7 +152,8 @@ std::uint64_t begin_resize(const void* block) noexcept {
 
 void end_resize(std::uint64_t before, const void* block, const void* answer, std::size_t bytes) noexcept {
     if (before == 0) {
-        if (block != nullptr && (answer != nullptr || bytes == 0)) static_cast<void>(forget_block(block));
+        // Not forget_block(): another thread may have the address by now.
+        if (block != nullptr && (answer != nullptr || bytes == 0)) note_unknown_free();
         return note_block(answer, {bytes});
     }
     thread_log& log = mine;
@@ -154,6 +168,7 @@ void end_resize(std::uint64_t before, const void* block, const void* answer, std
     log.last_block = nullptr;
     token_map::slot* const slot = answer == nullptr ? nullptr : tokens().make(answer);
     if (slot == nullptr) {
+        if (answer != nullptr) log.lose(ENOMEM);
         log.free(before);
     } else {
         if (const token there = slot->load(std::memory_order_relaxed); there != 0) write_unseen_free(log, there);

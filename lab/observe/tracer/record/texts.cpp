@@ -88,9 +88,9 @@ void write_mappings(std::uint32_t sequence) noexcept {
 }
 
 void write_texts() noexcept {
-    static constinit std::uint32_t sequence = 0;
-    ++sequence;
+    const std::uint32_t sequence = ++state_of_process.load(std::memory_order_relaxed)->texts;
     write_mappings(sequence);
+    if (sequence > 1) return; // later the program may have changed what it shows of its command line
     text_log arguments(format::chunk_kind::arguments, sequence);
     read_file(platform::arguments_file, [&](std::string_view part) noexcept { arguments.write(part); });
 }

@@ -32,8 +32,7 @@ bool thread_log::renew_chunk(std::uint64_t now) noexcept {
     last_block = nullptr;
     const file_part added = add_chunk();
     if (added.memory == nullptr) {
-        format::file_header& head = *state_of_process.load(std::memory_order_acquire)->head;
-        std::atomic_ref(head.lost_events).fetch_add(1, std::memory_order_relaxed);
+        lose();
         return false;
     }
     if (chunk_ != nullptr) release_chunk(*chunk_);
@@ -54,6 +53,13 @@ bool thread_log::renew_chunk(std::uint64_t now) noexcept {
     ticks_ = now;
     other_number_ = 0;
     return true;
+}
+
+void thread_log::lose(int why) noexcept {
+    format::file_header& head = *state_of_process.load(std::memory_order_acquire)->head;
+    std::atomic_ref(head.lost_events).fetch_add(1, std::memory_order_relaxed);
+    std::uint32_t none = 0;
+    if (why != 0) std::atomic_ref(head.refusal).compare_exchange_strong(none, static_cast<std::uint32_t>(why));
 }
 
 void thread_log::leave() noexcept {

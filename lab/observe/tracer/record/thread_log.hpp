@@ -59,6 +59,9 @@ public:
                    std::memory_order_release);
     }
 
+    /// Counts an event that is not recorded. `why`: an error number, with which the recording ends; zero: it had ended.
+    void lose(int why = 0) noexcept;
+
     /// The thread ends: the rest of its chunk is for others. It may still record.
     void leave() noexcept;
 

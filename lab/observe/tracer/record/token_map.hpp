@@ -51,7 +51,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t leaf_bytes = std::size_t{256} << 20, slot_bytes = 16;
+    static constexpr std::size_t leaf_bytes = std::size_t{64} << 20, slot_bytes = 16;
     static constexpr std::size_t leaf_count = (std::size_t{1} << platform::user_address_bits) / leaf_bytes;
     struct leaf {
         slot slots[leaf_bytes / slot_bytes];
