@@ -100,6 +100,23 @@ TEST(saving, memory_that_ends_too_early_is_no_advice) {
     EXPECT_FALSE(found.is_proven());
 }
 
+TEST(advice_report, every_group_has_a_proof_or_a_reason) {
+    advice_settings settings;
+    settings.replay.rounds = 6;
+    settings.replay.repeat = 1;
+    settings.max_groups = 1;
+    const advice_report found = advise_on(made::scratch_program(300, 30, ~0U), system_malloc(), settings);
+    EXPECT_EQ(found.error, "");
+    ASSERT_EQ(found.groups.size(), 1U);
+    EXPECT_GE(found.other_groups, 1U) << "what was not looked at is counted";
+    EXPECT_TRUE(found.has_stacks);
+    EXPECT_FALSE(found.has_frames);
+    const advised_group& group = found.groups.front();
+    EXPECT_TRUE(group.was_measured) << "what fits is shown first";
+    EXPECT_EQ(group.advice.kind != advice_kind::leave_alone, group.saving.is_proven());
+    EXPECT_TRUE(group.saving.is_proven() || !group.reason.empty());
+}
+
 TEST(advice_report, a_trace_without_allocations_is_refused) {
     const advice_report found = advise_on(trace{}, system_malloc(), {});
     EXPECT_NE(found.error.find("no allocation"), std::string::npos);
