@@ -118,6 +118,39 @@ TEST(stack_walk, finds_the_callers_through_an_object_that_replaces_another) {
     }
 }
 
+/// On a frame of its own, larger than a page: the walk comes over it.
+template<std::size_t Bytes>
+__attribute__((noinline)) void walk_with(tenure::host::readable_span& known, std::uintptr_t* places) {
+    char room[Bytes];
+    asm volatile("" : : "r"(room) : "memory"); // it is used
+    theirs.count = tenure::host::walk_stack(theirs.frames, most);
+    ours.count = tenure::host::walk_stack(ours.frames, most, known, places);
+    asm volatile("" : : "r"(room) : "memory");
+}
+
+TEST(stack_walk, what_can_be_read_is_remembered_and_places_hold_the_addresses) {
+    const auto walk_thrice = [] {
+        tenure::host::readable_span known;
+        std::uintptr_t places[most];
+        for (int turn = 0; turn < 3; ++turn) {
+            turn == 1 ? walk_with<40'000>(known, places) : walk_with<16>(known, places);
+            expect_same();
+            EXPECT_LT(known.begin, known.end);
+            std::size_t saved = 0;
+            for (std::size_t index = 2; index < ours.count; ++index) { // those of functions that have not returned
+                if (places[index] == 0) continue;
+                ++saved;
+                EXPECT_GT(places[index], places[index - 1]) << "callers are further up";
+                const auto* const place = static_cast<const std::uintptr_t*>(tenure::pointer_at(places[index]));
+                EXPECT_EQ(*place, tenure::address_of(ours.frames[index])) << index;
+            }
+            EXPECT_GE(saved, 1u);
+        }
+    };
+    walk_thrice();
+    std::thread(walk_thrice).join();
+}
+
 TEST(stack_walk, ends_where_the_room_ends) {
     void* frames[2] = {};
     EXPECT_EQ(tenure::host::walk_stack(frames, 0), 0u);
