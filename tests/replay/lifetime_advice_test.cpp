@@ -164,6 +164,34 @@ TEST(lifetime_advice, few_blocks_are_left_alone) {
     EXPECT_NE(one.found.refusal.find("too few"), std::string::npos);
 }
 
+TEST(block_groups, blocks_of_one_function_are_a_group_and_are_divided_by_caller) {
+    made::program program;
+    const std::uint32_t one = program.stack({made::list_code, made::work_code + 1, made::main_code}),
+                        two = program.stack({made::list_code, made::work_code + 2, made::main_code}),
+                        other = program.stack({made::other_code, made::main_code});
+    for (int i = 0; i < 10; ++i) {
+        program.allocate(16, one);
+        program.allocate(500, two);
+        program.allocate(16, other);
+    }
+    const trace recorded = program.take();
+    const std::vector<block_life> lives = lives_of(recorded);
+    const std::vector<block_group> groups = groups_of(recorded, lives);
+    ASSERT_EQ(groups.size(), 2U);
+    EXPECT_EQ(groups[0].blocks.size(), 20U);
+    EXPECT_EQ(groups[0].depth, 1U) << "only the innermost frame is common";
+    EXPECT_EQ(groups[0].stacks, 2U);
+    EXPECT_EQ(groups[1].depth, 2U) << "one stack is common as a whole";
+    const std::vector<block_group> callers = by_caller(recorded, groups[0], lives);
+    ASSERT_EQ(callers.size(), 2U);
+    for (const block_group& each : callers) {
+        EXPECT_EQ(each.blocks.size(), 10U);
+        EXPECT_EQ(each.depth, 3U);
+        EXPECT_EQ(each.smallest, each.largest);
+        EXPECT_TRUE(by_caller(recorded, each, lives).empty());
+    }
+}
+
 TEST(block_groups, classes_cover_all_sizes_without_gaps) {
     std::uint32_t before = size_class_of(0);
     EXPECT_EQ(before, size_class_of(1));

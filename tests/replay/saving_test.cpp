@@ -13,6 +13,7 @@
 #include "observe/replay/plan/plan_file.hpp"
 #include "observe/replay/run/replay_experiment.hpp"
 #include "replay/made_trace.hpp"
+#include "support/process.hpp"
 
 namespace {
 
@@ -41,6 +42,7 @@ double figure(const contestant_result& row, std::string_view name, std::string_v
 }
 
 TEST(replay, every_installed_malloc_replays_a_program_with_threads) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer brings a malloc of its own";
     const experiment_result found = replayed_on(find_mallocs(), made::mixed_program(20'000, 3, 3));
     std::size_t measured = 0;
     for (const contestant_result& each : found.contestants) {
@@ -58,6 +60,7 @@ TEST(replay, every_installed_malloc_replays_a_program_with_threads) {
 }
 
 TEST(replay, a_block_that_no_malloc_can_provide_fails_the_row_in_words) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer brings a malloc of its own";
     made::program program;
     program.free(program.allocate(std::uint64_t{1} << 46));
     const experiment_result found = replayed_on({system_malloc()}, program.take());
@@ -66,6 +69,7 @@ TEST(replay, a_block_that_no_malloc_can_provide_fails_the_row_in_words) {
 }
 
 TEST(saving, both_replays_hold_the_same_data_and_are_compared_by_round) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer brings a malloc of its own";
     const trace recorded = made::scratch_program(300, 30, ~0U);
     const std::vector<block_life> lives = lives_of(recorded);
     const std::vector<block_group> groups = groups_of(recorded, lives);
@@ -85,6 +89,7 @@ TEST(saving, both_replays_hold_the_same_data_and_are_compared_by_round) {
 }
 
 TEST(saving, memory_that_ends_too_early_is_no_advice) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer brings a malloc of its own";
     const trace recorded = made::frame_program(60, 30, 3);
     const std::vector<block_life> lives = lives_of(recorded);
     const std::vector<block_group> groups = groups_of(recorded, lives);
@@ -98,6 +103,24 @@ TEST(saving, memory_that_ends_too_early_is_no_advice) {
     const measured_saving found = measure_saving(recorded, {&one, 1}, system_malloc(), settings);
     EXPECT_NE(found.error.find("did not hold the data"), std::string::npos) << found.error;
     EXPECT_FALSE(found.is_proven());
+}
+
+TEST(advice_report, every_group_has_a_proof_or_a_reason) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer brings a malloc of its own";
+    advice_settings settings;
+    settings.replay.rounds = 6;
+    settings.replay.repeat = 1;
+    settings.max_groups = 1;
+    const advice_report found = advise_on(made::scratch_program(300, 30, ~0U), system_malloc(), settings);
+    EXPECT_EQ(found.error, "");
+    ASSERT_EQ(found.groups.size(), 1U);
+    EXPECT_GE(found.other_groups, 1U) << "what was not looked at is counted";
+    EXPECT_TRUE(found.has_stacks);
+    EXPECT_FALSE(found.has_frames);
+    const advised_group& group = found.groups.front();
+    EXPECT_TRUE(group.was_measured) << "what fits is shown first";
+    EXPECT_EQ(group.advice.kind != advice_kind::leave_alone, group.saving.is_proven());
+    EXPECT_TRUE(group.saving.is_proven() || !group.reason.empty());
 }
 
 TEST(advice_report, a_trace_without_allocations_is_refused) {

@@ -72,9 +72,10 @@ replay_command::replay_command(CLI::App& app)
 }
 
 std::string replay_command::facts_of(const trace& recorded, const replay_plan& plan) const {
-    std::string text = fmt::format("{}: {} calls, {} blocks, {} allocated, at most {} at a time, {} threads\n", file_,
-                                   plan.calls, plan.blocks, bytes_in_words(static_cast<double>(plan.allocated_bytes)),
-                                   bytes_in_words(static_cast<double>(plan.peak_bytes)), recorded.threads);
+    std::string text =
+        fmt::format("{}: {} calls, {} blocks, {} allocated, at most {} at a time, {}\n", file_, plan.calls, plan.blocks,
+                    bytes_in_words(static_cast<double>(plan.allocated_bytes)),
+                    bytes_in_words(static_cast<double>(plan.peak_bytes)), threads_in_words(recorded.threads));
     if (plan.left != 0)
         text += fmt::format("{} blocks ({}) were in use at the program's end; replay frees them after the time is "
                             "taken\n",
@@ -134,6 +135,8 @@ int replay_command::run(int argc, char** argv) const {
     found.experiments.push_back(run_experiment(described, options, rows, how));
     found.complete = !interrupted();
     drop_digests(found.experiments[0]);
+    for (parameter& each : found.experiments[0].parameters)
+        if (each.name == "--touch") each.value = name_of(settings.touch);
     bool is_written = json_ == "-" || print(text_tables(found.experiments[0], found.machine, output_style()));
     if (!json_.empty()) is_written = write_to(json_, to_json(found) + "\n") && is_written;
     if (!found.complete) return exit_code::interrupted;

@@ -127,12 +127,13 @@ private:
             }
             if (!reasons.empty()) reasons += "; ";
             if (!saving.error.empty())
-                reasons += fmt::format("it would fit {}, but the replay failed: {}", name_of(each.kind), saving.error);
+                reasons +=
+                    fmt::format("it would fit {}, but the replay failed: {}", with_article(each.kind), saving.error);
             else
                 reasons +=
                     fmt::format("it would fit {} ({}), but a replay does not prove that it saves time: {:+.1f} % "
                                 "[{:+.1f} to {:+.1f}] of the whole replay",
-                                name_of(each.kind), each.why, (saving.time_ratio.median - 1) * 100,
+                                with_article(each.kind), each.why, (saving.time_ratio.median - 1) * 100,
                                 (saving.time_ratio.low - 1) * 100, (saving.time_ratio.high - 1) * 100);
         }
         if (!reasons.empty()) of.reason = reasons;

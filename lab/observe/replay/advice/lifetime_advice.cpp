@@ -250,11 +250,11 @@ private:
         lifetime_advice made;
         made.kind = is_shared ? advice_kind::shared_pool : advice_kind::pool;
         made.room_bytes = std::max<std::uint64_t>(largest, 1);
-        made.why =
-            fmt::format("{} in {} blocks has {} bytes, and each place in the pool is used {} times",
-                        group_.common_share == 1 ? "every one" : fmt::format("{:.0f} %", group_.common_share * 100),
-                        group_.blocks.size(), group_.most_common,
-                        group_.blocks.size() / std::max<std::uint64_t>(group_.peak_blocks, 1));
+        made.why = fmt::format(
+            "{} {} bytes, and each place in the pool is used {} times",
+            group_.common_share == 1 ? "every block has"
+                                     : fmt::format("{:.0f} % of the blocks have", group_.common_share * 100),
+            group_.most_common, group_.blocks.size() / std::max<std::uint64_t>(group_.peak_blocks, 1));
         accept(std::move(made));
     }
 
@@ -299,9 +299,19 @@ private:
 }
 
 std::string_view name_of(advice_kind kind) {
-    constexpr std::array<std::string_view, 7> names{"leave alone", "Temp",     "TempJob",     "pool",
-                                                    "shared pool", "an arena", "reserve once"};
+    constexpr std::array<std::string_view, 7> names{"leave alone", "Temp",  "TempJob",     "pool",
+                                                    "shared pool", "arena", "reserve once"};
     return names[static_cast<std::size_t>(kind)];
+}
+
+std::string_view with_article(advice_kind kind) {
+    switch (kind) {
+    case advice_kind::pool: return "a pool";
+    case advice_kind::shared_pool: return "a shared pool";
+    case advice_kind::arena: return "an arena";
+    case advice_kind::reserve: return "a reservation";
+    default: return name_of(kind);
+    }
 }
 
 std::string_view name_of(confidence degree) {

@@ -22,6 +22,8 @@ enum class advice_kind : std::uint8_t { leave_alone, temp, temp_job, pool, share
 
 [[nodiscard]] std::string_view name_of(advice_kind kind); ///< "TempJob", "leave alone"
 
+[[nodiscard]] std::string_view with_article(advice_kind kind); ///< "TempJob", "an arena"
+
 enum class confidence : std::uint8_t { low, medium, high };
 
 [[nodiscard]] std::string_view name_of(confidence degree);

@@ -106,6 +106,8 @@ std::string saving_in_words(const measured_saving& saving) {
                        (1 - saving.time_ratio.low) * 100, saving.saved_ns.median);
 }
 
+std::string threads_in_words(std::uint64_t count) { return fmt::format("{} thread{}", count, count == 1 ? "" : "s"); }
+
 std::string bytes_in_words(double bytes) {
     constexpr std::array<const char*, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};
     std::size_t unit = 0;

@@ -43,6 +43,9 @@ struct code_lines {
 /// "4.1 % of the replay's time [3.2 to 5.0], 2.3 ns per call".
 [[nodiscard]] std::string saving_in_words(const measured_saving& saving);
 
+/// "1 thread", "2 threads".
+[[nodiscard]] std::string threads_in_words(std::uint64_t count);
+
 /// "12.3 MiB".
 [[nodiscard]] std::string bytes_in_words(double bytes);
 /// "1.2 ms".

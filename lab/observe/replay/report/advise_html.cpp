@@ -52,7 +52,7 @@ std::string figures(const block_group& group, bool has_frames) {
 std::string advice_of(const advised_group& one, const place_names& names) {
     const lifetime_advice& advice = one.advice;
     if (advice.kind == advice_kind::leave_alone) return element("p", "", fmt::format("Leave alone: {}.", one.reason));
-    std::string text = element("p", "", fmt::format("Use {}: {}.", name_of(advice.kind), advice.why));
+    std::string text = element("p", "", fmt::format("Use {}: {}.", with_article(advice.kind), advice.why));
     const std::string scope = scope_in_words(*one.group, advice, names);
     if (!scope.empty())
         text += element("p", "", (advice.kind == advice_kind::arena ? "Keep it in " : "Open the scope in ") + scope);
@@ -88,10 +88,11 @@ std::string to_html(const advice_report& found, const place_names& names, std::s
     page += element("title", "", fmt::format("Advice for {}", file));
     page += fmt::format("<style>{}{}</style>\n</head>\n<body>\n<main>\n", html_style(), rules);
     page += element("h1", "", fmt::format("Advice for {}", file));
-    page += element("p", "",
-                    fmt::format("{} allocations, {} in all, at most {} at a time; {} threads.", found.blocks,
-                                bytes_in_words(static_cast<double>(found.allocated_bytes)),
-                                bytes_in_words(static_cast<double>(found.peak_bytes)), found.threads));
+    page +=
+        element("p", "",
+                fmt::format("{} allocations, {} in all, at most {} at a time; {}.", found.blocks,
+                            bytes_in_words(static_cast<double>(found.allocated_bytes)),
+                            bytes_in_words(static_cast<double>(found.peak_bytes)), threads_in_words(found.threads)));
     if (!found.has_stacks)
         page += element("p", "", "The trace has no call stacks: blocks are grouped by size class alone.");
     if (found.has_together && found.together.error.empty())

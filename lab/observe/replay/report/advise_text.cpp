@@ -14,9 +14,10 @@ namespace {
 constexpr std::size_t max_frames = 8;
 
 std::string head(const advice_report& found) {
-    std::string text = fmt::format("{} allocations, {} in all, at most {} at a time; {} threads, {} events\n",
-                                   found.blocks, bytes_in_words(static_cast<double>(found.allocated_bytes)),
-                                   bytes_in_words(static_cast<double>(found.peak_bytes)), found.threads, found.events);
+    std::string text = fmt::format("{} allocations, {} in all, at most {} at a time; {}, {} events\n", found.blocks,
+                                   bytes_in_words(static_cast<double>(found.allocated_bytes)),
+                                   bytes_in_words(static_cast<double>(found.peak_bytes)),
+                                   threads_in_words(found.threads), found.events);
     if (!found.has_stacks)
         text += "The trace has no call stacks: blocks are grouped by size class alone. Record with stacks to learn "
                 "which calls allocate them.\n";
@@ -63,7 +64,7 @@ std::string facts(const block_group& group, bool has_frames) {
 std::string advice_lines(const advised_group& one, const place_names& names) {
     const lifetime_advice& advice = one.advice;
     if (advice.kind == advice_kind::leave_alone) return fmt::format("Leave alone: {}.\n", one.reason);
-    std::string text = fmt::format("Use {}: {}.\n", name_of(advice.kind), advice.why);
+    std::string text = fmt::format("Use {}: {}.\n", with_article(advice.kind), advice.why);
     if (const std::string scope = scope_in_words(*one.group, advice, names); !scope.empty()) {
         text += fmt::format("{}: {}\n", advice.kind == advice_kind::arena ? "keep it in" : "open the scope in", scope);
         if (advice.where == scope_place::function && advice.kind == advice_kind::temp)
