@@ -206,6 +206,15 @@ TEST_F(recorded, ended_threads_leave_their_room_to_others) {
     EXPECT_EQ(count_of(found, trace_call::deallocate, 333), 300u);
 }
 
+TEST_F(recorded, a_text_is_longer_than_the_unused_end_of_a_chunk) {
+    ASSERT_EQ(record("-o t", program() + " mappings").code, 0);
+    const trace found = load("t");
+    EXPECT_EQ(found.threads, 56u);
+    EXPECT_EQ(count_of(found, trace_call::deallocate, 333), 55u);
+    const auto is_libc = [](const trace_mapping& each) { return each.path.find("libc.so") != std::string::npos; };
+    EXPECT_TRUE(std::any_of(found.mappings.begin(), found.mappings.end(), is_libc)) << "behind the anonymous ones";
+}
+
 TEST_F(recorded, marks_and_frames_of_the_program_are_events) {
     ASSERT_EQ(record("-o t", program() + " mark").code, 0);
     const trace found = load("t");

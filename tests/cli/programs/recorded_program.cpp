@@ -6,10 +6,12 @@
 //   fork         has a child that allocates, and frees blocks of its parent
 //   kill         is killed while it allocates
 //   threads      starts 300 threads, one after another
+//   mappings     does so, and then has more mappings than a chunk's unused end has room for
 //   mark         says that its phases begin, as a program that uses Tenure does
 
 #include <dlfcn.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -144,9 +146,18 @@ int be_killed() {
     return ::raise(SIGKILL);
 }
 
-int start_threads() {
-    for (int index = 0; index < 300; ++index) std::thread([] { std::free(used(std::malloc(333))); }).join();
+int start_threads(int count) {
+    for (int index = 0; index < count; ++index) std::thread([] { std::free(used(std::malloc(333))); }).join();
     return 0;
+}
+
+int have_mappings() {
+    constexpr std::size_t page_bytes = 4096, count = 2000;
+    void* const pages = ::mmap(nullptr, count * page_bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) return 1;
+    for (std::size_t page = 0; page < count; page += 2)
+        if (::mprotect(static_cast<char*>(pages) + page * page_bytes, page_bytes, PROT_NONE) != 0) return 1;
+    return start_threads(55); // each takes the unused end of the one before, and leaves a page less
 }
 
 int mark_phases() {
@@ -166,7 +177,8 @@ int main(int count, char** words) {
     if (std::strcmp(what, "model") == 0 && count > 2) return model(words[2]);
     if (std::strcmp(what, "fork") == 0) return fork_once();
     if (std::strcmp(what, "kill") == 0) return be_killed();
-    if (std::strcmp(what, "threads") == 0) return start_threads();
+    if (std::strcmp(what, "threads") == 0) return start_threads(300);
+    if (std::strcmp(what, "mappings") == 0) return have_mappings();
     if (std::strcmp(what, "mark") == 0) return mark_phases();
     return 2;
 }

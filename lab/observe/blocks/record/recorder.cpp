@@ -29,6 +29,7 @@
 #include <tenure/platform/readable.hpp>
 #include <tenure/platform/thread.hpp>
 
+#include "observe/blocks/interpose/errno_scope.hpp"
 #include "observe/blocks/interpose/real.hpp"
 #include "observe/blocks/interpose/recorded.hpp"
 #include "observe/blocks/record/block_map.hpp"
@@ -76,17 +77,6 @@ constinit thread_local countdown mine{};
     return detail::sampling::minus_log(detail::sample_schedule::random()) *
            static_cast<double>(detail::sampling::mean_bytes());
 }
-
-class errno_scope {
-public:
-    errno_scope() noexcept : saved_(errno) {}
-    ~errno_scope() { errno = saved_; }
-    errno_scope(const errno_scope&) = delete;
-    errno_scope& operator=(const errno_scope&) = delete;
-
-private:
-    int saved_;
-};
 
 /// Zero if it cannot be known. tcmalloc allocates in the first call.
 [[nodiscard]] std::size_t usable_bytes(const void* block) noexcept {

@@ -23,7 +23,7 @@
 #include <tenure/platform/output_file.hpp>
 #include <tenure/platform/program.hpp>
 
-#include "observe/tracer/record/errno_scope.hpp"
+#include "observe/blocks/interpose/errno_scope.hpp"
 #include "observe/tracer/record/settings.hpp"
 
 namespace tenure::lab::tracer {
@@ -176,7 +176,7 @@ constinit chosen_settings chosen{};
 
 bool begin_recording() noexcept {
     if (is_refused.load(std::memory_order_relaxed) || !host::has_environment()) return false;
-    const errno_scope errors;
+    const blocks::errno_scope errors;
     process_state* state = state_of_process.load(std::memory_order_acquire);
     if (state == nullptr) {
         process_state* const made = make_state();
@@ -200,7 +200,7 @@ bool begin_recording() noexcept {
 }
 
 file_part add_chunk() noexcept {
-    const errno_scope errors;
+    const blocks::errno_scope errors;
     format::file_header& head = *state_of_process.load(std::memory_order_relaxed)->head;
     if (std::atomic_ref(head.refusal).load(std::memory_order_relaxed) != 0) return {};
     if (const file_part spare = take_spare(); spare.memory != nullptr) return spare;
@@ -221,7 +221,7 @@ file_part add_chunk() noexcept {
 
 void release_chunk(format::chunk_header& chunk) noexcept {
     constexpr std::uint32_t least_spare_bytes = 2 * format::page_bytes;
-    const errno_scope errors;
+    const blocks::errno_scope errors;
     // An event that was written again may have left bytes behind it.
     const std::size_t touched = sizeof chunk + chunk.used + std::size_t{48};
     const auto used =

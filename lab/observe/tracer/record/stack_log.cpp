@@ -36,10 +36,6 @@ void write_stack(thread_log& log, std::uint32_t number, void* const* frames, std
     log.end_event();
 }
 
-}
-
-namespace {
-
 /// The number of a stack that was walked; zero if it cannot be written.
 [[nodiscard]] std::uint32_t number_of(thread_log& log, void* const* frames, std::size_t count) noexcept {
     constexpr std::size_t max_number_bytes = 10;

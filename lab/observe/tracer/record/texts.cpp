@@ -30,10 +30,8 @@ public:
 
     void write(std::string_view text) noexcept {
         while (!text.empty()) {
-            if (chunk_ == nullptr || chunk_->used == room) {
-                if (!begin()) return;
-            }
-            const std::size_t count = std::min<std::size_t>(text.size(), room - chunk_->used);
+            if (room() == 0 && !begin()) return;
+            const std::size_t count = std::min(text.size(), room());
             std::memcpy(reinterpret_cast<char*>(chunk_ + 1) + chunk_->used, text.data(), count);
             chunk_->used += static_cast<std::uint32_t>(count);
             text.remove_prefix(count);
@@ -41,7 +39,10 @@ public:
     }
 
 private:
-    static constexpr std::uint32_t room = chunk_bytes - sizeof(format::chunk_header);
+    /// Chunks differ in size: some are the unused ends of others.
+    [[nodiscard]] std::size_t room() const noexcept {
+        return chunk_ == nullptr ? 0 : chunk_->bytes - sizeof *chunk_ - chunk_->used;
+    }
 
     [[nodiscard]] bool begin() noexcept {
         end();

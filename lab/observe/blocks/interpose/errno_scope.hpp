@@ -7,7 +7,7 @@
 
 #include <cerrno>
 
-namespace tenure::lab::tracer {
+namespace tenure::lab::blocks {
 
 class errno_scope {
 public:
