@@ -211,7 +211,7 @@ TEST_F(recorded, a_text_is_longer_than_the_unused_end_of_a_chunk) {
     const trace found = load("t");
     EXPECT_EQ(found.threads, 56u);
     EXPECT_EQ(count_of(found, trace_call::deallocate, 333), 55u);
-    const auto is_libc = [](const trace_mapping& each) { return each.path.find("libc.so") != std::string::npos; };
+    const auto is_libc = [](const auto& each) { return each.path.find("libc.so") != std::string::npos; };
     EXPECT_TRUE(std::any_of(found.mappings.begin(), found.mappings.end(), is_libc)) << "behind the anonymous ones";
 }
 
