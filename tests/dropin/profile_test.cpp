@@ -296,6 +296,18 @@ TEST_F(dropin_profiles, a_resized_block_is_recorded_with_its_latest_size) {
     EXPECT_EQ(live_of(found[0], now), 2u);
 }
 
+// The background thread saves too, and must not read the environment while the program changes it.
+TEST_F(dropin_profiles, the_folder_is_the_one_of_the_begin) {
+    ::setenv("TENURE_PROFILE", "1", 1);
+    EXPECT_EXIT(
+        {
+            ::setenv("TENURE_PROFILE_DIR", "/no such folder", 1);
+            std::exit(0);
+        },
+        testing::ExitedWithCode(0), "");
+    EXPECT_EQ(files(".exit.").size(), 1u);
+}
+
 TEST_F(dropin_profiles, a_folder_that_is_not_there_is_named) {
     ::setenv("TENURE_PROFILE", "1", 1);
     const std::string before = std::getenv("TENURE_PROFILE_DIR");

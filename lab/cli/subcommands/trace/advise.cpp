@@ -57,17 +57,19 @@ advise_command::advise_command(CLI::App& app)
                      "Writes a page with a plot of the lifetimes of each group; - means standard output")
         ->type_name("FILE");
     command_->add_option("trace", file_, "A file that `tenure record` has written")->required()->type_name("FILE");
-    command_->footer("\n"
-                     "Examples:\n"
-                     "  tenure record --out parse.trace -- ./parse input   records a program\n"
-                     "  tenure advise parse.trace                          what could be allocated otherwise\n"
-                     "  tenure advise parse.trace --base jemalloc --html advice.html\n\n"
-                     "Blocks are grouped by call stack and size. A rule is learned on one half of a group and checked "
-                     "on the other; then the trace is replayed with the group in Tenure's memory, against the malloc "
-                     "of --base, in paired rounds. Advice that saves no time in these is not given.\n\n"
-                     "Exit codes: 0 ok, also if there is no advice; 2 invalid command line, or a file that is no "
-                     "trace or is empty; 3 a file or standard output could not be written; 70 the command itself "
-                     "failed; 130 interrupted.");
+    command_->footer(
+        "\n"
+        "Examples:\n"
+        "  tenure record --out parse.trace -- ./parse input   records a program\n"
+        "  tenure advise parse.trace                          what could be allocated otherwise\n"
+        "  tenure advise parse.trace --base jemalloc --html advice.html\n\n"
+        "Blocks are grouped by the function that allocates them, then by its callers, then by size. A rule is "
+        "learned on one half of a group and checked "
+        "on the other; then the trace is replayed with the group in Tenure's memory, against the malloc "
+        "of --base, in paired rounds. Advice that saves no time in these is not given.\n\n"
+        "Exit codes: 0 ok, also if there is no advice; 2 invalid command line, or a file that is no "
+        "trace or is empty; 3 a file or standard output could not be written; 70 the command itself "
+        "failed; 130 interrupted.");
 }
 
 int advise_command::run() const {
