@@ -5,12 +5,19 @@
 /// \file
 /// Results to render: a small one whose every figure is written out, and one of the size of a real run.
 
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "report/result/result.hpp"
 
 namespace tenure::lab::fixture {
 
 inline constexpr contestant_role ours = contestant_role::ours, peer = contestant_role::peer;
 inline constexpr contestant_role reference = contestant_role::reference;
+
+/// A contestant that did not run, and why.
+[[nodiscard]] contestant_result absent(std::string name, outcome state, std::string reason);
 
 /// Two experiments, three rounds: a failed round, a missing and a failed contestant, a reference, names with letters
 /// that HTML, CSV and file systems mind. Every sample is written out, so that expected output can be worked out by

@@ -184,14 +184,6 @@ contestant_result in_pools(const row& from, noise& drawn) {
     return made;
 }
 
-contestant_result absent(const char* name, outcome state, const char* reason) {
-    contestant_result made;
-    made.name = name;
-    made.state = state;
-    made.reason = reason;
-    return made;
-}
-
 experiment_result lifetimes() {
     noise drawn(1);
     experiment_result made;

@@ -69,14 +69,6 @@ contestant_result bump() {
     return made;
 }
 
-contestant_result absent(std::string name, outcome state, std::string reason) {
-    contestant_result made;
-    made.name = std::move(name);
-    made.state = state;
-    made.reason = std::move(reason);
-    return made;
-}
-
 experiment_result small_lifetimes() {
     experiment_result made;
     made.name = "lifetimes";
@@ -113,6 +105,14 @@ experiment_result throughput() {
     return made;
 }
 
+}
+
+contestant_result absent(std::string name, outcome state, std::string reason) {
+    contestant_result made;
+    made.name = std::move(name);
+    made.state = state;
+    made.reason = std::move(reason);
+    return made;
 }
 
 result small_result() {
