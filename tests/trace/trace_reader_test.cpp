@@ -134,6 +134,16 @@ TEST(trace_reader, the_texts_that_were_written_last_count) {
     EXPECT_EQ(read.arguments, (std::vector<std::string>{"a", "-x y"}));
 }
 
+TEST(trace_reader, a_line_of_the_mappings_may_end_anywhere) {
+    const std::string line = "00400000-00500000 r-xp 00001000 08:01 5         /bin/a\n";
+    for (std::size_t length = 0; length <= line.size(); ++length) {
+        const auto text = raw_chunk::text(format::chunk_kind::mappings, 1, line.substr(0, length));
+        const trace read = read_trace(raw_trace({text}));
+        EXPECT_TRUE(read.ok()) << length;
+        EXPECT_EQ(read.mappings.size(), line.substr(0, length).find('/') == std::string::npos ? 0u : 1u) << length;
+    }
+}
+
 /// What a random program did, and its file.
 struct modelled {
     std::string file;

@@ -61,7 +61,9 @@ void read_mapping(std::string_view line, std::vector<trace_mapping>& to) {
     const auto begin = take_hex(line, '-');
     const auto end = begin ? take_hex(line, ' ') : std::nullopt;
     if (!end || *end < *begin) return;
-    line.remove_prefix(std::min(line.find(' '), line.size() - 1) + std::size_t{!line.empty()});
+    const std::size_t rights = line.find(' ');
+    if (rights == std::string_view::npos) return;
+    line.remove_prefix(rights + 1);
     const auto offset = take_hex(line, ' ');
     const std::size_t path = std::min(line.find('/'), line.find('['));
     if (offset && path != std::string_view::npos)

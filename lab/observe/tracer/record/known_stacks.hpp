@@ -19,7 +19,8 @@ namespace tenure::lab::tracer {
 constexpr std::size_t max_own_frames = 6;
 
 /// A walk and what it has found. A later walk that begins at the same address finds the same if the same return
-/// addresses lie in the same places: each of them says how far it is to the next.
+/// addresses lie in the same places: each of them says how far it is to the next. Not so in a function whose frame
+/// changes its size (alloca): there an old return address that was not overwritten can lead to callers of before.
 struct known_stack {
     static constexpr std::size_t capacity = max_stack_frames + max_own_frames;
 

@@ -223,7 +223,7 @@ void release_chunk(format::chunk_header& chunk) noexcept {
     constexpr std::uint32_t least_spare_bytes = 2 * format::page_bytes;
     const blocks::errno_scope errors;
     // An event that was written again may have left bytes behind it.
-    const std::size_t touched = sizeof chunk + chunk.used + std::size_t{48};
+    const std::size_t touched = sizeof chunk + chunk.used + max_event_bytes;
     const auto used =
         std::min(chunk.bytes, static_cast<std::uint32_t>(align_up(touched, std::size_t{format::page_bytes})));
     const std::uint32_t rest = chunk.bytes - used;

@@ -58,6 +58,7 @@ struct chosen_settings {
 extern chosen_settings chosen;
 
 constexpr std::uint32_t chunk_bytes = 262144;
+constexpr std::size_t max_event_bytes = 48; ///< of allocate, free or resize with the free of another
 
 /// Appends a chunk to the file, or takes the unused end of another. It is zero. Preserves errno.
 [[nodiscard]] file_part add_chunk() noexcept;

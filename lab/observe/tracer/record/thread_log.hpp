@@ -128,7 +128,7 @@ public:
         thread_log& log_;
     };
 
-    static constexpr std::size_t event_bytes = 48; ///< at most, of allocate, free or resize with the free of another
+    static constexpr std::size_t event_bytes = max_event_bytes;
 
     // What the recorder remembers of the last event, so that operator new can say more of its block, and operator
     // delete's free is not taken for that of a block that was not seen.
