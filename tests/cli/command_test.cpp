@@ -17,6 +17,7 @@
 
 #include "support/process.hpp"
 #include "support/run_command.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 
@@ -29,13 +30,9 @@ class command : public testing::Test {
 protected:
     void SetUp() override {
         if (!fs::exists(command_path())) GTEST_SKIP() << command_path() << " was not built";
-        std::string name = testing::TempDir() + "tenure-command-XXXXXX";
-        directory = ::mkdtemp(name.data());
     }
-    void TearDown() override {
-        if (!directory.empty()) fs::remove_all(directory);
-    }
-    std::string directory;
+    support::temporary_folder own_;
+    const std::string directory = own_.path().string();
 };
 
 TEST_F(command, prints_tables_on_standard_output_and_progress_on_standard_error) {

@@ -19,6 +19,7 @@
 #include "cli/pins_stacks.hpp"
 #include "support/own_path.hpp"
 #include "support/run_command.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 
@@ -32,10 +33,7 @@ protected:
         if (!fs::exists(command_path())) GTEST_SKIP() << command_path() << " was not built";
         if (!fs::exists(fs::path(command_path()).parent_path() / "libtenure_malloc.so"))
             GTEST_SKIP() << "this tree has no drop-in";
-        std::string name = testing::TempDir() + "tenure-pins-XXXXXX";
-        folder_ = ::mkdtemp(name.data());
     }
-    void TearDown() override { fs::remove_all(folder_); }
 
     command_outcome examined(const std::string& words, const std::string& program = program_path()) const {
         return run_command("pins " + words + " -- " + program, folder_.string());
@@ -49,7 +47,8 @@ protected:
         return (fs::read_symlink("/proc/self/exe").parent_path() / "pinned_program").string();
     }
 
-    fs::path folder_;
+    support::temporary_folder own_;
+    const fs::path folder_ = own_.path();
 };
 
 TEST_F(pins_command, names_who_keeps_memory_from_going_back) {

@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/run_command.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 
@@ -31,10 +32,7 @@ protected:
         drop_in_ = (fs::path(command_path()).parent_path() / "libtenure_malloc.so").string();
         if (!fs::exists(drop_in_)) GTEST_SKIP() << "this tree has no drop-in";
         program_ = (fs::read_symlink("/proc/self/exe").parent_path() / "pinned_program").string();
-        std::string name = testing::TempDir() + "tenure-pins-core-XXXXXX";
-        folder_ = ::mkdtemp(name.data());
     }
-    void TearDown() override { fs::remove_all(folder_); }
 
     /// Runs a line of the shell in the folder.
     int shell(const std::string& line) const {
@@ -98,7 +96,8 @@ protected:
     }
 
     std::string drop_in_, program_;
-    fs::path folder_;
+    support::temporary_folder own_;
+    const fs::path folder_ = own_.path();
 };
 
 TEST_F(pins_core, a_core_of_gdb_has_what_the_program_saved) {

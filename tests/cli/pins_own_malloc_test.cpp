@@ -17,6 +17,7 @@
 #include "cli/pins_stacks.hpp"
 #include "support/own_path.hpp"
 #include "support/run_command.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 
@@ -30,10 +31,7 @@ protected:
         if (!fs::exists(command_path())) GTEST_SKIP() << command_path() << " was not built";
         if (!fs::exists(fs::path(command_path()).parent_path() / "libtenure_blocks.so"))
             GTEST_SKIP() << "this tree has no library that records blocks";
-        std::string name = testing::TempDir() + "tenure-own-XXXXXX";
-        folder_ = ::mkdtemp(name.data());
     }
-    void TearDown() override { fs::remove_all(folder_); }
 
     command_outcome examined(const std::string& words, const std::string& program) const {
         return run_command("pins --heap own " + words + " -- " + program, folder_.string());
@@ -56,7 +54,8 @@ protected:
         return found;
     }
 
-    fs::path folder_;
+    support::temporary_folder own_;
+    const fs::path folder_ = own_.path();
 };
 
 double of(const nlohmann::json& read, const char* part) { return read["parts"][part].get<double>(); }

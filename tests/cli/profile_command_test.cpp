@@ -26,6 +26,7 @@
 
 #include "support/own_path.hpp"
 #include "support/run_command.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 
@@ -38,10 +39,7 @@ protected:
         if (!fs::exists(command_path())) GTEST_SKIP() << command_path() << " was not built";
         if (!fs::exists(fs::path(command_path()).parent_path() / "libtenure_malloc.so"))
             GTEST_SKIP() << "this tree has no drop-in";
-        std::string name = testing::TempDir() + "tenure-profile-XXXXXX";
-        folder_ = ::mkdtemp(name.data());
     }
-    void TearDown() override { fs::remove_all(folder_); }
 
     /// Runs the program under `tenure profile WORDS`.
     command_outcome profiled(const std::string& words, const std::string& program = program_path()) const {
@@ -51,7 +49,8 @@ protected:
         return (fs::read_symlink("/proc/self/exe").parent_path() / "profiled_program").string();
     }
 
-    fs::path folder_;
+    support::temporary_folder own_;
+    const fs::path folder_ = own_.path();
 };
 
 TEST_F(profile_command, names_who_holds_the_memory) {

@@ -18,6 +18,7 @@
 
 #include "observe/trace/trace_reader.hpp"
 #include "support/run_command.hpp"
+#include "support/temporary_folder.hpp"
 #include "trace/trace_order.hpp"
 
 namespace {
@@ -35,10 +36,7 @@ protected:
         if (!fs::exists(command_path())) GTEST_SKIP() << command_path() << " was not built";
         if (!fs::exists(fs::path(command_path()).parent_path() / "libtenure_record.so"))
             GTEST_SKIP() << "this tree has no library that records allocations";
-        std::string name = testing::TempDir() + "tenure-record-XXXXXX";
-        folder_ = ::mkdtemp(name.data());
     }
-    void TearDown() override { fs::remove_all(folder_); }
 
     command_outcome record(const std::string& options, const std::string& program) const {
         return run_command("record " + options + " -- " + program, folder_.string());
@@ -64,7 +62,8 @@ protected:
         return found;
     }
 
-    fs::path folder_;
+    support::temporary_folder own_;
+    const fs::path folder_ = own_.path();
 };
 
 std::size_t count_of(const trace& of, trace_call call, std::uint64_t bytes) {

@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "support/run_command.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 
@@ -24,11 +25,6 @@ protected:
         const fs::path command = command_path();
         if (!fs::exists(command)) GTEST_SKIP() << command << " was not built";
         if (!fs::exists(command.parent_path() / "libtenure_record.so")) GTEST_SKIP() << "this tree records no traces";
-        std::string name = testing::TempDir() + "tenure-replay-XXXXXX";
-        folder_ = ::mkdtemp(name.data());
-    }
-    void TearDown() override {
-        if (!folder_.empty()) fs::remove_all(folder_);
     }
 
     [[nodiscard]] command_outcome run(const std::string& words) const { return run_command(words, folder_.string()); }
@@ -41,7 +37,8 @@ protected:
         return nlohmann::json::parse(text_of_file(folder_ / file));
     }
 
-    fs::path folder_;
+    support::temporary_folder own_;
+    const fs::path folder_ = own_.path();
 };
 
 TEST_F(replay_command, replays_a_recorded_program_on_the_mallocs_that_are_named) {

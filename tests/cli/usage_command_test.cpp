@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "support/run_command.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 
@@ -35,18 +36,14 @@ class usage_command : public testing::Test {
 protected:
     void SetUp() override {
         if (!fs::exists(command_path())) GTEST_SKIP() << command_path() << " was not built";
-        std::string name = testing::TempDir() + "tenure-usage-XXXXXX";
-        directory_ = ::mkdtemp(name.data());
         write("log.json", log_text);
-    }
-    void TearDown() override {
-        if (!directory_.empty()) fs::remove_all(directory_);
     }
     void write(const char* name, std::string_view text) const { std::ofstream(fs::path{directory_} / name) << text; }
     [[nodiscard]] command_outcome run(const std::string& words) const {
         return run_command("usage " + words, directory_);
     }
-    std::string directory_;
+    support::temporary_folder own_;
+    const std::string directory_ = own_.path().string();
 };
 
 bool has(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }

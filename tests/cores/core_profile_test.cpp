@@ -23,6 +23,7 @@
 #include <tenure/heap/heap_profile.hpp>
 
 #include "support/own_core.hpp"
+#include "support/own_path.hpp"
 #include "support/process.hpp"
 #include "support/random.hpp"
 
@@ -97,7 +98,7 @@ constexpr const char* elsewhere =
 
 TEST_F(core_profile, has_what_the_process_saves_at_the_same_moment) {
     if (tenure::checks::caller) GTEST_SKIP() << elsewhere;
-    const std::string path = testing::TempDir() + "same-moment.heapprofile";
+    const std::string path = support::own_path("same-moment.heapprofile");
     ASSERT_EQ(heap_profile::save(path, profile_contents::stacks_and_pages), status::ok);
     const saved_profile saved = load_profile(path);
     std::filesystem::remove(path);

@@ -17,12 +17,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "preloaded.hpp"
 #include "support/heap_profile_file.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 
@@ -40,16 +42,13 @@ protected:
             folder_ = inherited;
             return;
         }
-        std::string pattern = testing::TempDir() + "dropin_profile.XXXXXX";
-        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-        folder_ = pattern;
+        folder_ = own_.emplace().path();
         ::setenv("TENURE_PROFILE_DIR", folder_.c_str(), 1);
         ::setenv("TENURE_PROFILE_SAMPLE", "1", 1);
     }
     void TearDown() override {
         for (const char* const name : {"", "_DIR", "_SAMPLE", "_EVERY_MS", "_AT_PEAK", "_SIGNAL"})
             ::unsetenv((std::string("TENURE_PROFILE") + name).c_str());
-        std::filesystem::remove_all(folder_);
     }
     /// The files of the folder whose name has this part; all are whole. A killed program may leave one that has no name
     /// of a profile yet.
@@ -73,6 +72,7 @@ protected:
     }
 
 private:
+    std::optional<support::temporary_folder> own_;
     std::string folder_;
 };
 

@@ -14,6 +14,7 @@
 
 #include "bench/harness/mallocs/proof.hpp"
 #include "experiments/kept_recorder.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 
@@ -125,22 +126,17 @@ TEST(dotnet, what_is_no_answer_fails) {
 class lonely_folder {
 public:
     lonely_folder() {
-        std::string name = (std::filesystem::temp_directory_path() / "tenure-dotnet-XXXXXX").string();
-        EXPECT_NE(::mkdtemp(name.data()), nullptr);
-        path = name;
-        ::setenv("PATH", name.c_str(), 1);
-        ::setenv("HOME", name.c_str(), 1);
+        ::setenv("PATH", path().c_str(), 1);
+        ::setenv("HOME", path().c_str(), 1);
     }
     lonely_folder(const lonely_folder&) = delete;
     lonely_folder& operator=(const lonely_folder&) = delete;
     ~lonely_folder() {
         put_back("PATH", path_before_);
         put_back("HOME", home_before_);
-        std::error_code error;
-        std::filesystem::remove_all(path, error);
     }
 
-    std::filesystem::path path;
+    [[nodiscard]] const std::filesystem::path& path() const { return folder_.path(); }
 
 private:
     static std::optional<std::string> now(const char* name) {
@@ -155,6 +151,7 @@ private:
         }
     }
 
+    support::temporary_folder folder_;
     std::optional<std::string> path_before_ = now("PATH"), home_before_ = now("HOME");
 };
 
@@ -171,7 +168,7 @@ TEST(dotnet, rows_without_the_tool_are_missing_with_what_would_bring_it) {
 
 TEST(dotnet, an_installed_tool_is_found_and_jemalloc_needs_its_library_too) {
     const lonely_folder folder;
-    const std::filesystem::path tool = folder.path / "jembench";
+    const std::filesystem::path tool = folder.path() / "jembench";
     std::ofstream(tool) << "#!/bin/sh\n";
     EXPECT_EQ(find_dotnet_tool(), std::vector<std::string>{}); // a file that nobody can run is no tool
     std::filesystem::permissions(tool, std::filesystem::perms::owner_all);

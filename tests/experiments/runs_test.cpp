@@ -99,6 +99,11 @@ protected:
     }
 };
 
+/// Peaks, what stays after a free or a trim, what is resident: whatever its unit is.
+bool is_memory(const metric& each) {
+    return each.sense != better::neither && (each.unit == "MiB" || each.unit.starts_with("B/"));
+}
+
 TEST_P(each_experiment_runs, to_its_end_with_every_contestant) {
     const experiment& chosen = experiments()[GetParam()];
     const std::vector<measured_row> rows = all_rows(chosen);
@@ -119,27 +124,14 @@ TEST_P(each_experiment_runs, to_its_end_with_every_contestant) {
         for (const metric& each : row.metrics) {
             EXPECT_TRUE(finite(each)) << row.name << ", " << each.variant << ", " << each.name;
             EXPECT_TRUE(each.samples.at(0) >= 0 || may_be_negative(each)) << row.name << ", " << each.name;
+            EXPECT_TRUE(!is_memory(each) || is_primary(found, each.name, each.variant))
+                << each.name << ", " << each.variant << ": memory is a primary figure in every variant";
         }
     }
     EXPECT_GT(measured, 0u) << "every row was left out";
     EXPECT_FALSE(chosen.primary.empty());
     if (support::under_sanitizer() || found.contestants.empty()) return; // most contestants, or all, cannot run here
     for (const figure_pattern& each : unmatched_primary(found)) ADD_FAILURE() << each.metric << ", " << each.variant;
-}
-
-/// Peaks, what stays after a free or a trim, what is resident: whatever its unit is.
-bool is_memory(const metric& each) {
-    return each.sense != better::neither && (each.unit == "MiB" || each.unit.starts_with("B/"));
-}
-
-TEST_P(each_experiment_runs, and_has_every_memory_figure_as_a_primary_one_in_every_variant) {
-    const experiment_result found = run(experiments()[GetParam()]);
-    for (const contestant_result& row : found.contestants) {
-        for (const metric& each : row.metrics) {
-            if (!is_memory(each)) continue;
-            EXPECT_TRUE(is_primary(found, each.name, each.variant)) << each.name << ", " << each.variant;
-        }
-    }
 }
 
 INSTANTIATE_TEST_SUITE_P(all, each_experiment_runs, testing::Range<std::size_t>(0, experiments().size()),
@@ -167,8 +159,9 @@ class each_peer : public testing::TestWithParam<peer_on_this_machine> {};
 TEST_P(each_peer, is_there_to_be_measured) {
     if (!GetParam().missing.empty()) GTEST_SKIP() << GetParam().missing;
     bool takes_part = false;
+    const std::vector<found_malloc> mallocs = find_mallocs();
     for (const experiment& chosen : experiments()) {
-        for (const measured_row& row : list_rows(chosen, find_mallocs(), library_peers())) {
+        for (const measured_row& row : list_rows(chosen, mallocs, library_peers())) {
             takes_part = takes_part || row.peer == GetParam().name || row.name == GetParam().name;
         }
     }

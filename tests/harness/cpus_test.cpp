@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "support/temporary_folder.hpp"
+
 namespace {
 
 using namespace tenure::lab;
@@ -26,17 +28,13 @@ TEST(cpus, a_list_of_the_kernels_is_read) {
 
 class topology : public testing::Test {
 protected:
-    void SetUp() override {
-        std::string name = testing::TempDir() + "tenure-cpus-XXXXXX";
-        directory = ::mkdtemp(name.data());
-    }
-    void TearDown() override { fs::remove_all(directory); }
     void has_siblings(int cpu, const char* list) {
         const fs::path folder = fs::path{directory} / ("cpu" + std::to_string(cpu)) / "topology";
         fs::create_directories(folder);
         std::ofstream(folder / "thread_siblings_list") << list << '\n';
     }
-    std::string directory;
+    support::temporary_folder own_;
+    const std::string directory = own_.path().string();
 };
 
 TEST_F(topology, two_threads_of_one_core_are_told_from_two_cores) {

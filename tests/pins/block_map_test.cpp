@@ -19,6 +19,7 @@
 
 #include "observe/blocks/record/saved_pages.hpp"
 #include "observe/profile/saved_profile.hpp"
+#include "support/own_path.hpp"
 #include "support/random.hpp"
 
 namespace tenure::lab::blocks {
@@ -140,7 +141,7 @@ TEST_F(block_map_test, threads_share_pages) {
 
 /// A file with the pages of a map, read back.
 saved_profile saved(const block_map& map) {
-    const std::string path = testing::TempDir() + "tenure-block-map.heapprofile";
+    const std::string path = support::own_path("block-map.heapprofile");
     auto writer = std::make_unique<detail::section_writer>(path);
     format::file_header header{};
     std::copy(std::begin(format::magic), std::end(format::magic), header.magic);

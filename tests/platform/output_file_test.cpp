@@ -15,6 +15,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/temporary_folder.hpp"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -22,12 +24,7 @@ using tenure::platform::output_file;
 
 class output_files : public testing::Test {
 protected:
-    void SetUp() override {
-        std::string name = testing::TempDir() + "tenure-output-XXXXXX";
-        folder_ = ::mkdtemp(name.data());
-        path_ = (folder_ / "a").string();
-    }
-    void TearDown() override { fs::remove_all(folder_); }
+    void SetUp() override { path_ = (folder_ / "a").string(); }
     [[nodiscard]] std::string content() const {
         std::ifstream file(path_, std::ios::binary);
         return {std::istreambuf_iterator<char>(file), {}};
@@ -36,7 +33,8 @@ protected:
         return std::distance(fs::directory_iterator(folder_), fs::directory_iterator());
     }
 
-    fs::path folder_;
+    support::temporary_folder own_;
+    const fs::path folder_ = own_.path();
     std::string path_;
 };
 

@@ -9,6 +9,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/temporary_folder.hpp"
+
 namespace {
 
 namespace files = std::filesystem;
@@ -17,9 +19,6 @@ namespace files = std::filesystem;
 class memory_pressure : public testing::Test {
 protected:
     memory_pressure() {
-        const testing::TestInfo& test = *testing::UnitTest::GetInstance()->current_test_info();
-        folder_ = files::path(testing::TempDir()) / (std::string("tenure_") + test.name());
-        files::remove_all(folder_);
         files::create_directories(folder_ / "groups/outer/inner");
         write("own_group", "0::/outer/inner\n");
         write("machine", calm);
@@ -27,7 +26,6 @@ protected:
         write_group("outer/inner", "max\n", "100\n", stat_of(0, 0));
         write("groups/outer/inner/memory.pressure", calm);
     }
-    ~memory_pressure() override { files::remove_all(folder_); }
 
     void write(const std::string& name, const std::string& text) const { std::ofstream(folder_ / name) << text; }
     void write_group(const std::string& name, const std::string& limit, const std::string& used,
@@ -50,7 +48,8 @@ protected:
     static constexpr const char* pressed = "some avg10=10.00 avg60=0.00 avg300=0.00 total=1\nfull avg10=0.00\n";
 
 private:
-    files::path folder_;
+    support::temporary_folder own_;
+    const files::path folder_ = own_.path();
 };
 
 TEST_F(memory_pressure, is_absent_below_nine_tenths_of_every_limit) {

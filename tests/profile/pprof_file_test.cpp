@@ -17,6 +17,7 @@
 #include "observe/profile/report/pprof.hpp"
 #include "profile/sample_profile.hpp"
 #include "support/holds.hpp"
+#include "support/own_path.hpp"
 #include "support/random.hpp"
 
 namespace tenure::lab {
@@ -179,8 +180,8 @@ TEST(pprof_file, random_damage_is_survived) {
 }
 
 TEST(pprof_file, either_side_of_a_comparison_may_be_one) {
-    const std::string ours = testing::TempDir() + "pprof_file_test.heapprofile",
-                      theirs = testing::TempDir() + "pprof_file_test.pb.gz";
+    const std::string ours = support::own_path("pprof_file_test.heapprofile"),
+                      theirs = support::own_path("pprof_file_test.pb.gz");
     std::ofstream(ours, std::ios::binary) << sample::two_stacks().finished();
     symbols names;
     const compared_profile saved = load_compared(ours, names);

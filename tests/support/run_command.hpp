@@ -16,6 +16,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/temporary_folder.hpp"
+
 struct command_outcome {
     int code = -1;
     std::string out, err;
@@ -39,15 +41,12 @@ inline void expect_words(const std::string& text, std::initializer_list<std::str
 
 /// Runs words through a shell, in the given directory.
 inline command_outcome run_in(const std::string& directory, const std::string& words) {
-    std::string name = testing::TempDir() + "tenure-cli-XXXXXX";
-    const std::filesystem::path scratch = ::mkdtemp(name.data());
+    const support::temporary_folder folder;
+    const std::filesystem::path& scratch = folder.path();
     const std::string line = "cd '" + directory + "' && " + words + " >'" + (scratch / "out").string() + "' 2>'" +
                              (scratch / "err").string() + "'";
     const int status = std::system(line.c_str());
-    command_outcome found{WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of_file(scratch / "out"),
-                          text_of_file(scratch / "err")};
-    std::filesystem::remove_all(scratch);
-    return found;
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, text_of_file(scratch / "out"), text_of_file(scratch / "err")};
 }
 
 /// Runs `tenure WORDS` through a shell, in the given directory.
