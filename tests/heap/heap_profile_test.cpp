@@ -64,6 +64,33 @@ protected:
     std::string path_ = testing::TempDir() + "heap_profile_test." + std::to_string(::getpid()) + ".heapprofile";
 };
 
+/// Makes blocks in pairs of which the first is freed at once.
+/// Returns   how many of the others lie directly behind the one before.
+std::size_t neighbours_among_what_stays() {
+    constexpr std::size_t pairs = 4000, bytes = 64;
+    std::vector<char*> staying;
+    std::size_t found = 0;
+    for (std::size_t pair = 0; pair < pairs; ++pair) {
+        void* const going = heap::process().allocate(bytes);
+        staying.push_back(static_cast<char*>(heap::process().allocate(bytes)));
+        heap::process().deallocate(going);
+        const std::size_t last = staying.size() - 1;
+        found += last > 0 && staying[last] == staying[last - 1] + bytes;
+    }
+    for (char* const block : staying) heap::process().deallocate(block);
+    return found;
+}
+
+TEST_F(profiles, blocks_lie_as_they_do_without_one) {
+    if (tenure::checks::caller) GTEST_SKIP() << "every call is a slow one";
+    std::size_t without = 0, with = 0;
+    on_fresh_thread([&] { without = neighbours_among_what_stays(); });
+    EXPECT_GT(without, 3000u);
+    ASSERT_EQ(heap_profile::start(), status::ok);
+    on_fresh_thread([&] { with = neighbours_among_what_stays(); });
+    EXPECT_GE(with * 10, without * 9);
+}
+
 /// What a block of this size takes from the heap.
 std::uint64_t block_bytes(std::size_t bytes) {
     // Rounded up like the heap's own blocks, in builds with and without guards.

@@ -22,8 +22,10 @@ void write_report(std::string_view text) noexcept;
 /// Fills `frames` with return addresses of the calling thread, innermost caller first. Returns the number of frames.
 /// The walk reads unwind tables, and goes on where the compiler's runtime would. It ends at a return address without a
 /// table, and at memory that cannot be read, so it is safe on any stack, also on that of a coroutine.
-/// Cost      microseconds; allocates nothing itself.
+/// Cost      microseconds; allocates nothing itself, and keeps up to 88 KiB of unwind rules for the next walk.
 std::size_t walk_stack(void** frames, std::size_t capacity) noexcept;
+/// The same for walks that are rare: keeps nothing.
+std::size_t walk_stack_once(void** frames, std::size_t capacity) noexcept;
 
 /// Addresses that can be read.
 struct readable_span {

@@ -276,6 +276,9 @@ void forget_tags() noexcept;
 [[nodiscard]] TENURE_API void* process_allocate_slow(std::size_t bytes, std::size_t alignment, fill how,
                                                      block_form form = block_form::any,
                                                      bool starts_thread = true) noexcept;
+/// The short way of a slow call while a profile is recorded: a block that the thread has already.
+/// Returns   nullptr if more is to be done.
+[[nodiscard]] void* process_allocate_counted(std::size_t bytes, std::size_t alignment, fill how) noexcept;
 /// For one block under a tag, without changing the thread's. These do not start the background thread.
 [[nodiscard]] void* process_allocate_tagged(std::uint16_t tag, std::size_t bytes, std::size_t alignment,
                                             fill how) noexcept;

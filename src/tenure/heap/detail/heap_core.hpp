@@ -69,6 +69,10 @@ public:
     /// Serves every request that the thread's cache does not serve at once. `cache` is nullptr if the thread has none.
     [[nodiscard]] void* allocate(thread_cache* cache, std::size_t bytes, std::size_t alignment, fill how,
                                  block_form form = block_form::any) noexcept;
+    /// The same for a cache that counts, if the thread has a block and it is not one of the profile.
+    /// Returns   nullptr if more is to be done.
+    [[nodiscard]] void* allocate_counted(thread_cache& cache, std::size_t bytes, std::size_t alignment,
+                                         fill how) noexcept;
     void deallocate(thread_cache* cache, void* block) noexcept;
     /// deallocate() with the caller's form and a size, which checked builds compare. The size may be unknown_size.
     void deallocate_as(thread_cache* cache, void* block, block_form form, std::size_t bytes) noexcept;
@@ -182,8 +186,6 @@ private:
     TENURE_COLD void return_free_memory() noexcept;
     TENURE_COLD void report_refusal(std::size_t bytes) noexcept;
     [[nodiscard]] std::uint8_t class_number_of(const void* block, std::uint8_t number) const noexcept;
-    [[nodiscard]] void* allocate_counted(thread_cache& cache, std::size_t bytes, std::size_t alignment,
-                                         fill how) noexcept;
     [[nodiscard]] void* allocate_own(thread_cache* cache, std::uint16_t tag, std::size_t bytes, std::size_t alignment,
                                      fill how, block_form form) noexcept;
     [[nodiscard]] void* allocate_past_small(thread_cache* cache, std::uint16_t tag, std::size_t bytes,

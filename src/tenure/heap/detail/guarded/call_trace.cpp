@@ -15,7 +15,7 @@ void call_trace::capture() noexcept {
     thread = platform::thread_id();
     constexpr std::size_t own = 2; // this function and its caller; further ones of the library may be inlined
     void* found[own + max_frames];
-    const std::size_t found_count = host::walk_stack(found, own + max_frames);
+    const std::size_t found_count = host::walk_stack_once(found, own + max_frames);
     count = found_count - std::min(found_count, own);
     std::copy_n(found + (found_count - count), count, frames);
 }

@@ -98,8 +98,28 @@ void small_blocks::follow_counting(thread_cache& cache) const noexcept {
         const bool has_room = is_counting && cache.stocks != nullptr && cache.tag == 0;
         stock.blocks = cache.stocks != nullptr ? cache.stocks + stock_offsets[index] : nullptr;
         stock.capacity = has_room ? std::min(first_capacity, base_cached(index)) : 0;
+        cache.reuse[index] = {};
         if (is_counting) cache.until_sample[index] = sampling::draw_gap(class_bytes(index));
     }
+}
+
+/// Counts a thread's allocations and frees of a class, to say how many blocks may become ready at once.
+///
+/// What is freed while blocks are ready is used again only after them. Where some blocks are freed at once and others
+/// stay, those that stay would then lie with gaps between them and in another order than without a profile, and a
+/// program that visits them later pays for it: a Python program's collector took three times as long. There each
+/// allocation is a slow call, and takes the block that was freed last, as ever.
+void small_blocks::watch_reuse(reuse_window& window, std::size_t class_index, std::uint32_t stocked) noexcept {
+    constexpr std::uint32_t allocations = 64;
+    constexpr std::uint32_t least_share = 8; // one in eight, and all but one in eight
+    if (stocked > window.stocked)
+        window.frees = static_cast<std::uint16_t>(std::min(window.frees + (stocked - window.stocked), 2 * allocations));
+    if (window.allocations < allocations) return;
+    const std::uint32_t freed = window.frees * least_share;
+    const bool some_stay = freed > window.allocations && freed < window.allocations * (least_share - 1);
+    window.ready_blocks = static_cast<std::uint8_t>(some_stay ? 0 : ready_blocks(class_index));
+    window.frees = 0;
+    window.allocations = 0;
 }
 
 /// The most blocks of a stock to use at once: 32, of 4 KiB together, but at least eight, so that small ones which were
@@ -138,6 +158,7 @@ std::size_t small_blocks::restock(thread_cache& cache, std::size_t class_index, 
     if (taken == 0) taken = refill_after_failure(&cache, class_index, stock.blocks, std::min(batch, few), noted);
     cache.bytes_to_sample -= static_cast<std::int64_t>(taken * class_bytes(class_index));
     stock.count.store(static_cast<std::uint32_t>(taken), std::memory_order_release);
+    cache.reuse[class_index].stocked = static_cast<std::uint32_t>(taken);
     return taken;
 }
 
@@ -151,7 +172,15 @@ void* small_blocks::take_from_stock(thread_cache& cache, std::size_t class_index
     std::uint32_t& left = cache.until_sample[class_index];
     cache.is_noted = left == 0;
     left = cache.is_noted ? sampling::draw_gap(class_bytes(class_index)) : left - 1;
-    const std::uint32_t moved = std::min({count - 1, left, ready_blocks(class_index)});
+    reuse_window& reuse = cache.reuse[class_index];
+    watch_reuse(reuse, class_index, count);
+    const std::uint32_t moved = std::min({count - 1, left, std::uint32_t{reuse.ready_blocks}});
+    reuse.allocations = static_cast<std::uint8_t>(reuse.allocations + 1 + moved);
+    reuse.stocked = count - 1 - moved;
+    if (moved == 0) {
+        stock.count.store(count - 1, std::memory_order_relaxed);
+        return block;
+    }
     ready.blocks = cache.close_blocks + close_offsets[class_index];
     std::memcpy(ready.blocks, stock.blocks + (count - 1 - moved), moved * sizeof(void*));
     // In this order, so that no block is ever in both places when the child of a fork takes over the caches.

@@ -120,6 +120,7 @@ private:
     [[nodiscard]] void* refill_counted(thread_cache& cache, std::size_t class_index) noexcept;
     [[nodiscard]] std::size_t restock(thread_cache& cache, std::size_t class_index, block_cache& stock,
                                       twice_freed& noted) noexcept;
+    static void watch_reuse(reuse_window& window, std::size_t class_index, std::uint32_t stocked) noexcept;
     [[nodiscard]] static std::uint32_t ready_blocks(std::size_t class_index) noexcept;
     [[nodiscard]] static bool grow_stock(thread_cache& cache, std::size_t class_index) noexcept;
     static void uncount(thread_cache& cache, std::size_t class_index, std::uint32_t count) noexcept;

@@ -89,6 +89,14 @@ constexpr std::size_t array_area_bytes = array_offsets[small_class_count] * size
     return min_of(most, base_cached(class_index));
 }
 
+/// While a heap counts: what becomes of a class's blocks, over some allocations of a thread.
+struct reuse_window {
+    std::uint32_t stocked; ///< blocks in the stock after the last slow call
+    std::uint16_t frees;   ///< into the stock
+    std::uint8_t allocations;
+    std::uint8_t ready_blocks; ///< the most to make ready at once
+};
+
 struct thread_cache {
     /// By class number. The entries for no class, large, huge and watched blocks keep a capacity of zero. At the start,
     /// so that the fast paths add nothing to a class's offset.
@@ -120,7 +128,8 @@ struct thread_cache {
     /// By class, while the heap counts allocations: how many come before the next one of the profile, without those
     /// whose blocks are in of_class already.
     std::uint32_t until_sample[small_class_count];
-    void** stocks; ///< area of the stocks, mapped when the heap counts for the first time
+    reuse_window reuse[small_class_count]; ///< by class, while the heap counts
+    void** stocks;                         ///< area of the stocks, mapped when the heap counts for the first time
     void* close_blocks[close_offsets[small_class_count]];
 
     /// Freed blocks of a class while the heap counts: no inline call allocates from it.

@@ -236,12 +236,12 @@ private:
 
 TENURE_BEHIND_OTHERS(9) constinit unwind_cache rules_of_positions{};
 
-/// The addresses of a walk that begins in the caller of the given machine.
+/// The addresses of a walk that begins in the caller of the given machine. `remembered` may be nullptr.
 [[nodiscard]] std::size_t walk(machine& now, void** frames, std::size_t capacity, readable_span& known,
-                               std::uintptr_t* places = nullptr) noexcept {
+                               unwind_cache* remembered, std::uintptr_t* places = nullptr) noexcept {
     careful_reader memory(known);
     std::size_t count = 0;
-    unwind_cache* const cache = rules_of_positions.begin() ? &rules_of_positions : nullptr;
+    unwind_cache* const cache = remembered != nullptr && remembered->begin() ? remembered : nullptr;
     while (count < capacity && go_up(now, memory, cache)) {
         if (places != nullptr) places[count] = now.position_place;
         frames[count++] = pointer_at(now.position);
@@ -254,7 +254,7 @@ TENURE_BEHIND_OTHERS(9) constinit unwind_cache rules_of_positions{};
 /// leads to the caller.
 [[nodiscard]] __attribute__((always_inline)) inline std::size_t
 walk_from_here(void** frames, std::size_t capacity, [[maybe_unused]] readable_span& known,
-               [[maybe_unused]] std::uintptr_t* places) noexcept {
+               [[maybe_unused]] unwind_cache* remembered, [[maybe_unused]] std::uintptr_t* places) noexcept {
     const int saved = errno;
     machine now{};
     now.is_exact = true;
@@ -271,7 +271,7 @@ walk_from_here(void** frames, std::size_t capacity, [[maybe_unused]] readable_sp
                  : "=&r"(now.position)
                  : "r"(now.of)
                  : "memory");
-    count = walk(now, frames, capacity, known, places);
+    count = walk(now, frames, capacity, known, remembered, places);
 #elif defined(__aarch64__)
     asm volatile("stp x19, x20, [%1, #152]\n\t"
                  "stp x21, x22, [%1, #168]\n\t"
@@ -285,7 +285,7 @@ walk_from_here(void** frames, std::size_t capacity, [[maybe_unused]] readable_sp
                  : "=&r"(now.position)
                  : "r"(now.of)
                  : "memory");
-    count = walk(now, frames, capacity, known, places);
+    count = walk(now, frames, capacity, known, remembered, places);
 #else
     if (capacity != 0) {
         if (places != nullptr) places[count] = 0;
@@ -300,7 +300,12 @@ walk_from_here(void** frames, std::size_t capacity, [[maybe_unused]] readable_sp
 
 __attribute__((noinline)) std::size_t walk_stack(void** frames, std::size_t capacity) noexcept {
     readable_span known;
-    return walk_from_here(frames, capacity, known, nullptr);
+    return walk_from_here(frames, capacity, known, &rules_of_positions, nullptr);
+}
+
+__attribute__((noinline)) std::size_t walk_stack_once(void** frames, std::size_t capacity) noexcept {
+    readable_span known;
+    return walk_from_here(frames, capacity, known, nullptr, nullptr);
 }
 
 __attribute__((noinline)) std::size_t walk_stack(void** frames, std::size_t capacity, readable_span& known,
@@ -312,7 +317,7 @@ __attribute__((noinline)) std::size_t walk_stack(void** frames, std::size_t capa
     } else {
         known.begin = here;
     }
-    return walk_from_here(frames, capacity, known, places);
+    return walk_from_here(frames, capacity, known, &rules_of_positions, places);
 }
 
 }
@@ -343,7 +348,7 @@ std::size_t fault::walk_stack(void** frames, std::size_t capacity) const noexcep
 #endif
     frames[0] = pointer_at(now.position);
     host::readable_span known;
-    const std::size_t count = 1 + host::walk(now, frames + 1, capacity - 1, known);
+    const std::size_t count = 1 + host::walk(now, frames + 1, capacity - 1, known, nullptr);
     errno = saved;
     return count;
 }
