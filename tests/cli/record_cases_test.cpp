@@ -105,7 +105,7 @@ TEST_F(record_cases, each_form_is_recorded_as_it_was_called) {
         EXPECT_EQ(event->family, each.family) << each.bytes;
         EXPECT_EQ(std::uint64_t{1} << event->alignment_log2, each.alignment) << each.bytes;
     }
-    for (const std::uint64_t freed : {5001, 5002, 5003, 5004, 5005, 5007})
+    for (const std::uint64_t freed : {5001U, 5002U, 5003U, 5004U, 5005U, 5007U})
         EXPECT_EQ(count_of(found, trace_call::deallocate, freed), 1u) << freed;
     EXPECT_EQ(count_of(found, trace_call::resize, 5007), 1u) << "the refused one before it has left the block";
     EXPECT_EQ(count_of(found, trace_call::allocate, 5008), 0u);

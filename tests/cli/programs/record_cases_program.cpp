@@ -90,6 +90,7 @@ int delete_unknown() {
 }
 
 int call_all_forms() {
+    volatile std::size_t large = PTRDIFF_MAX; // the compiler would warn
     void* block = nullptr;
     if (::posix_memalign(&block, 64, 5001) != 0) return 1;
     std::free(used(block));
@@ -98,13 +99,13 @@ int call_all_forms() {
     std::free(used(::pvalloc(5004)));
     std::free(used(::reallocarray(nullptr, 5, 1001)));
     block = used(std::malloc(5006));
-    void* volatile refused = std::realloc(block, PTRDIFF_MAX);
+    void* volatile refused = std::realloc(block, large);
     if (refused != nullptr) return 2;
     block = used(std::realloc(block, 5007));
     refused = std::realloc(block, 0); // frees it
     if (refused != nullptr) return 3;
     if (::posix_memalign(&block, 3, 5008) == 0) return 4;
-    refused = std::calloc(SIZE_MAX / 2, 4);
+    refused = std::calloc(large, 4);
     return refused == nullptr ? 0 : 5;
 }
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -18,6 +19,7 @@
 #include <set>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "cli/terminal.hpp"
 #include "observe/trace/trace_chunks.hpp"
@@ -36,35 +38,55 @@ constexpr std::string_view suffix = ".raw";
     return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Adds the inodes of raw files that a process has mapped. Returns   false if it cannot be known.
-bool add_mapped(const std::string& process, std::set<std::uint64_t>& to) {
+/// Inodes of raw files, and the numbers of processes that have mapped them.
+using mapped_inodes = std::set<std::pair<std::uint64_t, std::uint64_t>>;
+
+/// The number that a process has in its own namespace.
+[[nodiscard]] std::uint64_t own_number(const std::string& process) {
+    constexpr std::string_view name = "NSpid:";
+    std::ifstream file("/proc/" + process + "/status");
+    for (std::string line; std::getline(file, line);) {
+        if (!line.starts_with(name)) continue;
+        return std::strtoull(line.c_str() + line.find_last_of(" \t") + 1, nullptr, 10);
+    }
+    return std::strtoull(process.c_str(), nullptr, 10);
+}
+
+/// Adds what a process has mapped. Returns   false if it cannot be known.
+bool add_mapped(const std::string& process, mapped_inodes& to) {
     errno = 0;
     std::ifstream file("/proc/" + process + "/maps");
     if (!file) return errno != EACCES && errno != EPERM;
+    std::uint64_t number = 0;
     for (std::string line; std::getline(file, line);) {
         if (line.find(suffix) == std::string::npos) continue;
         // begin-end rights offset device inode path
         std::size_t at = 0;
         for (int field = 0; field < 4 && at != std::string::npos; ++field) at = line.find(' ', at + 1);
-        if (at != std::string::npos) to.insert(std::strtoull(line.c_str() + at, nullptr, 10));
+        if (at == std::string::npos) continue;
+        if (number == 0) number = own_number(process);
+        to.emplace(std::strtoull(line.c_str() + at, nullptr, 10), number);
     }
     return true;
 }
 
-/// Which raw files processes have mapped. Numbers of processes tell less: they may be those of another namespace, of
-/// zombies, of a process that has run another program since, or of another process by now.
+/// Whether a process still writes to its raw file: it has the file mapped, and the number that the file tells. So have
+/// neither zombies, nor a process that has run another program since, nor the children of its forks, which inherit the
+/// mapping. The number alone may be another process's, or one of another namespace.
 class mapped_files {
 public:
-    [[nodiscard]] bool contain(const std::string& path, std::uint32_t process) {
+    [[nodiscard]] bool contain(const std::string& path, const trace_format::file_header& header) {
         struct stat about {};
         if (::stat(path.c_str(), &about) != 0) return false;
-        std::set<std::uint64_t> of_process;
-        if (!add_mapped(std::to_string(process), of_process)) return true;
-        return of_process.contains(about.st_ino) || all().contains(about.st_ino);
+        const std::pair<std::uint64_t, std::uint64_t> wanted{about.st_ino, header.process};
+        mapped_inodes of_process;
+        if (!add_mapped(std::to_string(header.process), of_process)) return true;
+        const bool has_noted_end = header.last_ticks != 0; // then all processes need not be looked at
+        return of_process.contains(wanted) || (!has_noted_end && all().contains(wanted));
     }
 
 private:
-    [[nodiscard]] const std::set<std::uint64_t>& all() {
+    [[nodiscard]] const mapped_inodes& all() {
         if (all_.has_value()) return *all_;
         all_.emplace();
         std::error_code error;
@@ -74,7 +96,7 @@ private:
         return *all_;
     }
 
-    std::optional<std::set<std::uint64_t>> all_;
+    std::optional<mapped_inodes> all_;
 };
 
 /// FILE.2, FILE.3 ... for a name that is taken.
@@ -178,8 +200,7 @@ std::vector<raw_file> raw_files_of(const std::string& file, std::uint64_t record
         trace_format::file_header header{};
         const std::string path = each.path().string();
         if (!read_header(path, header) || header.recording != recording) continue;
-        found.push_back(
-            {path, header.process, path == file + std::string(suffix), mapped.contain(path, header.process)});
+        found.push_back({path, header.process, path == file + std::string(suffix), mapped.contain(path, header)});
     }
     std::sort(found.begin(), found.end(), [](const raw_file& a, const raw_file& b) {
         return a.is_main != b.is_main ? a.is_main : a.path < b.path;

@@ -154,7 +154,9 @@ constinit std::atomic<const std::atomic<std::uint32_t>*> generation_of_process{&
 constinit chosen_settings chosen{};
 
 bool begin_recording() noexcept {
-    if (is_refused.load(std::memory_order_relaxed) || !host::has_environment()) return false;
+    if (is_refused.load(std::memory_order_relaxed)) return false;
+    // The child of a program that has cleared its environment has the settings, but no environment.
+    if (chosen.file[0] == '\0' && !host::has_environment()) return false;
     const blocks::errno_scope errors;
     process_state* state = state_of_process.load(std::memory_order_acquire);
     if (state == nullptr) {
