@@ -16,6 +16,8 @@
 #include <dlfcn.h>
 #include <malloc.h>
 #include <signal.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -149,6 +151,26 @@ int end_late() {
     return 0;
 }
 
+/// Blocks in a part of the addresses where none was, while the recorder gets no memory for its map of that part.
+bool keep_errors_without_memory() {
+    constexpr std::size_t page_bytes = 4096, mib = std::size_t{1} << 20;
+    ::mmap(nullptr, 256 * mib, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    unsigned long pages = 0;
+    std::FILE* const file = std::fopen("/proc/self/statm", "r");
+    if (file == nullptr || std::fscanf(file, "%lu", &pages) != 1 || std::fclose(file) != 0) return false;
+    rlimit limit{};
+    ::getrlimit(RLIMIT_AS, &limit);
+    const rlimit tight{pages * page_bytes + 20 * mib, limit.rlim_max};
+    ::setrlimit(RLIMIT_AS, &tight);
+    bool is_kept = true;
+    for (int count = 0; count < 4; ++count) {
+        errno = EILSEQ;
+        is_kept = used(std::malloc(4 * mib)) != nullptr && errno == EILSEQ && is_kept;
+    }
+    ::setrlimit(RLIMIT_AS, &limit);
+    return is_kept;
+}
+
 /// On new threads, each with a chunk of its own.
 int keep_errors() {
     if (::dlerror() != nullptr) return 1;
@@ -160,7 +182,7 @@ int keep_errors() {
             is_kept = is_kept && errno == EILSEQ;
         }).join();
     }
-    return is_kept ? 0 : 2;
+    return is_kept && keep_errors_without_memory() ? 0 : 2;
 }
 
 }
