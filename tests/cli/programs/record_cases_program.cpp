@@ -33,7 +33,7 @@
 
 namespace {
 
-void* volatile passed = nullptr; // so that no allocation is optimised away
+thread_local void* volatile passed = nullptr; // so that no allocation is optimised away
 void* used(void* block) {
     passed = block;
     return passed;
