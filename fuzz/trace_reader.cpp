@@ -9,9 +9,12 @@
 #include <string>
 #include <string_view>
 
+#include "observe/trace/report/trace_export.hpp"
+#include "observe/trace/report/trace_text.hpp"
 #include "observe/trace/trace_figures.hpp"
 #include "observe/trace/trace_packer.hpp"
 #include "observe/trace/trace_reader.hpp"
+#include "observe/trace/trace_writer.hpp"
 #include "operations.hpp"
 #include "trace/raw_trace.hpp"
 #include "trace/trace_order.hpp"
@@ -25,7 +28,15 @@ void read(const std::string& bytes) {
     if (!found.ok()) return;
     const std::string broken = broken_promise(found);
     fuzz::require(broken.empty(), broken.c_str());
-    static_cast<void>(tenure::lab::figures_of(found));
+    const tenure::lab::trace_figures figures = tenure::lab::figures_of(found);
+    fuzz::require(!tenure::lab::to_text(found, figures, bytes.size()).empty(), "a trace has a text");
+    fuzz::require(!tenure::lab::to_json(found, figures, bytes.size()).empty(), "a trace has JSON");
+    const auto pass = [](std::string_view text) { return !text.empty(); };
+    tenure::lab::export_csv(found, pass);
+    tenure::lab::export_json_lines(found, pass);
+    const tenure::lab::trace part = tenure::lab::cut_trace(found, found.events.size(), 1'000'000'000);
+    const tenure::lab::trace written = tenure::lab::read_trace(tenure::lab::write_trace(part), {2 * max_events});
+    fuzz::require(written.ok() && written.events.size() == part.events.size(), "a part is written as it is");
     const auto packed = tenure::lab::pack_trace(bytes);
     fuzz::require(packed.ok(), "what is read can be packed");
     const tenure::lab::trace again = tenure::lab::read_trace(packed.bytes, {max_events});

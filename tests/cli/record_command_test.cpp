@@ -16,10 +16,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "observe/trace/trace_reader.hpp"
-#include "support/run_command.hpp"
-#include "support/temporary_folder.hpp"
-#include "trace/trace_order.hpp"
+#include "cli/recorded_programs.hpp"
 
 namespace {
 
@@ -30,47 +27,7 @@ using tenure::lab::trace_call;
 using tenure::lab::trace_event;
 using tenure::lab::trace_family;
 
-class recorded : public testing::Test {
-protected:
-    void SetUp() override {
-        if (!fs::exists(command_path())) GTEST_SKIP() << command_path() << " was not built";
-        if (!fs::exists(fs::path(command_path()).parent_path() / "libtenure_record.so"))
-            GTEST_SKIP() << "this tree has no library that records allocations";
-    }
-
-    command_outcome record(const std::string& options, const std::string& program) const {
-        return run_command("record " + options + " -- " + program, folder_.string());
-    }
-    [[nodiscard]] trace load(const std::string& file) const {
-        trace found = load_trace((folder_ / file).string());
-        EXPECT_EQ(found.error, "");
-        EXPECT_EQ(found.damage, "") << file;
-        EXPECT_EQ(broken_promise(found), "") << file;
-        return found;
-    }
-    static std::string program() {
-        return "'" + (fs::read_symlink("/proc/self/exe").parent_path() / "recorded_program").string() + "'";
-    }
-    /// The files of the folder with this beginning.
-    [[nodiscard]] std::vector<std::string> files(const std::string& begin) const {
-        std::vector<std::string> found;
-        for (const auto& each : fs::directory_iterator(folder_)) {
-            const std::string name = each.path().filename().string();
-            if (name.starts_with(begin)) found.push_back(name);
-        }
-        std::sort(found.begin(), found.end());
-        return found;
-    }
-
-    support::temporary_folder own_;
-    const fs::path folder_ = own_.path();
-};
-
-std::size_t count_of(const trace& of, trace_call call, std::uint64_t bytes) {
-    return static_cast<std::size_t>(std::count_if(of.events.begin(), of.events.end(), [&](const trace_event& each) {
-        return each.call == call && each.bytes == bytes;
-    }));
-}
+using recorded = recorded_programs;
 
 /// The events of each block, by the size that it was allocated with.
 std::map<std::uint64_t, std::vector<trace_event>> by_first_size(const trace& of) {
@@ -188,9 +145,8 @@ TEST_F(recorded, nothing_is_lost_when_the_program_is_killed) {
 }
 
 TEST_F(recorded, the_raw_file_is_read_like_the_packed_one) {
-    const std::string library = (fs::path(command_path()).parent_path() / "libtenure_record.so").string();
-    const auto ran = run_in(folder_.string(), "env TENURE_RECORD_FILE=\"$PWD/t\" LD_PRELOAD='" + library + "' " +
-                                                  program() + " model log");
+    const auto ran = run_in(folder_.string(), "env TENURE_RECORD_FILE=\"$PWD/t\" LD_PRELOAD='" +
+                                                  library("libtenure_record.so") + "' " + program() + " model log");
     ASSERT_EQ(ran.code, 0) << ran.err;
     const auto names = files("t.");
     ASSERT_EQ(names.size(), 1u);
@@ -215,15 +171,16 @@ TEST_F(recorded, a_text_is_longer_than_the_unused_end_of_a_chunk) {
 }
 
 TEST_F(recorded, marks_and_frames_of_the_program_are_events) {
-    ASSERT_EQ(record("-o t", program() + " mark").code, 0);
+    ASSERT_EQ(record("-o t", program("framed_program")).code, 0);
     const trace found = load("t");
     EXPECT_EQ(found.marks, std::vector<std::string>{"loading"});
     std::vector<trace_call> calls;
     for (const trace_event& each : found.events) {
         if (each.call >= trace_call::frame || each.bytes == 4321) calls.push_back(each.call);
     }
-    const std::vector<trace_call> expected{trace_call::mark, trace_call::allocate, trace_call::deallocate,
-                                           trace_call::frame, trace_call::mark};
+    const std::vector<trace_call> expected{trace_call::mark,  trace_call::allocate, trace_call::deallocate,
+                                           trace_call::frame, trace_call::frame,    trace_call::frame,
+                                           trace_call::mark};
     EXPECT_EQ(calls, expected);
 }
 

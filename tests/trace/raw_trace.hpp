@@ -25,9 +25,12 @@ public:
         header_.number = next_ = number;
         header_.ticks = ticks;
     }
-    static raw_chunk text(tenure::lab::trace_format::chunk_kind kind, std::uint32_t sequence, std::string_view text) {
-        raw_chunk made(0, sequence, 0, 0);
+    /// A whole text, or one of its parts.
+    static raw_chunk text(tenure::lab::trace_format::chunk_kind kind, std::uint32_t sequence, std::string_view text,
+                          std::uint64_t part = 0, bool is_last = true) {
+        raw_chunk made(0, sequence, part, 0);
         made.header_.kind = kind;
+        if (is_last) made.header_.flags = tenure::lab::trace_format::is_last_part;
         made.payload_ = text;
         return made;
     }

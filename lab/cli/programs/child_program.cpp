@@ -145,4 +145,22 @@ std::string preloadable(const std::string& library, const std::string& folder) {
     return error ? library : link;
 }
 
+preloadable_library::preloadable_library(const std::string& library) : path_(library) {
+    constexpr const char* separators = " :";
+    if (library.find_first_of(separators) == std::string::npos) return;
+    std::error_code error;
+    for (const std::string& place : {std::filesystem::temp_directory_path(error).string(), std::string("/tmp")}) {
+        std::string name = place + "/tenure-preload-XXXXXX";
+        if (place.find_first_of(separators) != std::string::npos || ::mkdtemp(name.data()) == nullptr) continue;
+        folder_ = name;
+        path_ = preloadable(library, folder_);
+        return;
+    }
+}
+
+preloadable_library::~preloadable_library() {
+    std::error_code error;
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, error);
+}
+
 }

@@ -41,6 +41,21 @@ void preload_first(const std::string& library);
 /// returned instead.
 [[nodiscard]] std::string preloadable(const std::string& library, const std::string& folder);
 
+/// The same with a folder of its own, which is temporary and goes with this object.
+class preloadable_library {
+public:
+    explicit preloadable_library(const std::string& library);
+    ~preloadable_library();
+    preloadable_library(const preloadable_library&) = delete;
+    preloadable_library& operator=(const preloadable_library&) = delete;
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+
+private:
+    std::string folder_; ///< empty: none was needed
+    std::string path_;
+};
+
 /// Why a file cannot be written, as a sentence; empty when it can, and for "-".
 [[nodiscard]] std::string why_not_writable(const std::string& path);
 

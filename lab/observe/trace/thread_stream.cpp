@@ -24,6 +24,21 @@ void thread_stream::begin(std::string& damage) {
     advance(damage);
 }
 
+bool thread_stream::hold(const trace_chunk& chunk) {
+    if (chunk.header.stored_as == trace_format::codec::plain) return true;
+    const std::uint64_t left = budget_->left_bytes + held_bytes_, wanted = chunk.header.used;
+    if (wanted > left) return false;
+    held_bytes_ = wanted;
+    budget_->left_bytes = left - wanted;
+    return true;
+}
+
+void thread_stream::hold_nothing() {
+    budget_->left_bytes += held_bytes_;
+    held_bytes_ = 0;
+    buffer_ = {};
+}
+
 bool thread_stream::open_next_chunk(std::string& damage) {
     while (next_chunk_ < chunks_.size()) {
         const trace_chunk& chunk = *chunks_[next_chunk_++];
@@ -35,6 +50,8 @@ bool thread_stream::open_next_chunk(std::string& damage) {
         std::string why;
         if (chunk.header.number < passed_) {
             note(damage, fmt::format("The file is damaged: thread {} has two blocks of one number.", number));
+        } else if (!hold(chunk)) {
+            note(damage, "The file has more threads than fit into memory: events of some were left out.");
         } else if (!payload_of(chunk, buffer_, payload, why)) {
             note(damage, why);
         } else {
@@ -61,6 +78,7 @@ void thread_stream::advance(std::string& damage) {
         events_.clear();
     }
     is_over_ = true;
+    hold_nothing();
 }
 
 std::uint64_t* thread_stream::place_of(std::uint64_t number) {

@@ -14,10 +14,15 @@
 
 namespace tenure::lab {
 
+/// Bytes that all streams of a file may hold of decompressed chunks: a small file can have very many threads.
+struct payload_budget {
+    std::uint64_t left_bytes;
+};
+
 /// The chunks of one thread, in their order, as one stream of events.
 class thread_stream {
 public:
-    explicit thread_stream(const trace_format::file_header& file) : file_(file) {}
+    thread_stream(const trace_format::file_header& file, payload_budget& budget) : file_(file), budget_(&budget) {}
     void add(const trace_chunk& chunk) { chunks_.push_back(&chunk); }
     /// Sorts the chunks, and goes to the first event.
     void begin(std::string& damage);
@@ -43,6 +48,9 @@ public:
 private:
     [[nodiscard]] bool open_next_chunk(std::string& damage);
     [[nodiscard]] std::uint64_t* place_of(std::uint64_t number);
+    /// Returns   false if there is no room for this chunk's payload.
+    [[nodiscard]] bool hold(const trace_chunk& chunk);
+    void hold_nothing();
 
     struct segment {
         std::uint64_t first, base, count; ///< numbers from `first` have their blocks from `base`
@@ -52,6 +60,8 @@ private:
     std::vector<const trace_chunk*> chunks_;
     std::size_t next_chunk_ = 0;
     std::string buffer_;
+    payload_budget* budget_;
+    std::uint64_t held_bytes_ = 0;     ///< of the budget
     std::vector<chunk_events> events_; ///< of the open chunk; at most one
     chunk_event now_;
     bool is_over_ = false;

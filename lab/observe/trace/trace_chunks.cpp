@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -25,15 +26,13 @@ public:
 
     void find_all() {
         std::size_t at = to_.header.header_bytes;
-        while (at + sizeof(format::chunk_header) <= bytes_.size() && !has_index_) {
+        while (at + sizeof(format::chunk_header) <= bytes_.size() && !has_index_ && wrong_ < max_wrong) {
             const std::size_t step = take(at);
             if (step == 0 && !is_unused(at))
                 to_.note_damage(fmt::format("The file is damaged at byte {} of {}.", at, bytes_.size()));
             at = step != 0 ? at + step : next_place(at);
         }
-        // Where a file could not grow, its header says so.
-        const bool is_short = to_.header.file_bytes > bytes_.size() && to_.header.lost_events == 0;
-        const bool is_cut = is_raw_ ? is_short : !has_index_;
+        const bool is_cut = is_raw_ ? to_.header.file_bytes > bytes_.size() : !has_index_;
         if (is_cut) to_.note_damage(fmt::format("The file ends early, at byte {}.", bytes_.size()));
     }
 
@@ -48,8 +47,10 @@ private:
             return 0;
         std::uint32_t stored = is_raw_ ? header.used : header.stored;
         if (stored > header.bytes - sizeof header) return 0;
+        const bool is_plain = header.stored_as == format::codec::plain;
+        if (is_plain ? stored != header.used : stored >= header.used) return 0;
         if (is_raw_) {
-            if (header.bytes % format::page_bytes != 0 || header.stored_as != format::codec::plain) return 0;
+            if (header.bytes % format::page_bytes != 0 || !is_plain) return 0;
             stored = static_cast<std::uint32_t>(std::min<std::size_t>(stored, room));
             header.used = stored;
         } else if (stored > room) {
@@ -57,7 +58,11 @@ private:
         }
         found.stored = bytes_.substr(at + sizeof header, stored);
         const bool has_checksum = (header.flags & format::has_checksum) != 0;
-        if (has_checksum == is_raw_ || (has_checksum && header.checksum != checksum_of(header, found.stored))) return 0;
+        if (has_checksum == is_raw_) return 0;
+        if (has_checksum && header.checksum != checksum_of(header, found.stored)) {
+            ++wrong_;
+            return 0;
+        }
         if (header.kind == format::chunk_kind::index) {
             has_index_ = true;
         } else {
@@ -79,9 +84,13 @@ private:
         return std::min(bytes_.find(magic, at + 1), bytes_.size());
     }
 
+    // Each can cost the checksum of a whole payload, a few bytes after the one before.
+    static constexpr std::size_t max_wrong = 2000;
+
     std::string_view bytes_;
     trace_chunks& to_;
     bool is_raw_;
+    std::size_t wrong_ = 0; ///< checksums
     bool has_index_ = false;
 };
 
@@ -120,9 +129,19 @@ trace_chunks find_chunks(std::string_view bytes) {
 }
 
 std::string lost_events_of(const format::file_header& header) {
-    if (header.lost_events == 0) return {};
-    return fmt::format("{} events are missing, because the recording could not grow: {}.", header.lost_events,
-                       std::strerror(static_cast<int>(header.refusal)));
+    const std::uint32_t number = header.refusal != 0 ? header.refusal : header.last_error;
+    const char* const why = std::strerror(static_cast<int>(number));
+    if (header.lost_events != 0)
+        return fmt::format("{} events are missing, because the recording could not grow: {}.", header.lost_events, why);
+    if (header.refusal == 0) return {};
+    return fmt::format("The mappings at the end are missing, because the recording could not grow: {}.", why);
+}
+
+bool read_header(const std::string& path, format::file_header& to) {
+    std::ifstream file(path, std::ios::binary);
+    file.read(reinterpret_cast<char*>(&to), sizeof to);
+    return file.gcount() == sizeof to && to.version == format::version &&
+           std::equal(std::begin(format::magic), std::end(format::magic), std::begin(to.magic));
 }
 
 bool payload_of(const trace_chunk& chunk, std::string& buffer, std::string_view& payload, std::string& why) {

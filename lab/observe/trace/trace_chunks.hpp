@@ -38,8 +38,11 @@ constexpr std::uint32_t max_trace_payload = 1 << 20; ///< bytes of a chunk's pay
 /// `bytes` must stay valid while the chunks are used.
 [[nodiscard]] trace_chunks find_chunks(std::string_view bytes);
 
-/// A sentence about the events that are missing because the file could not grow; empty when none are.
+/// A sentence about what is missing because the file could not grow; empty when nothing is.
 [[nodiscard]] std::string lost_events_of(const trace_format::file_header& header);
+
+/// Reads the header of a file. Returns   false if it cannot be read, or is none of this version.
+[[nodiscard]] bool read_header(const std::string& path, trace_format::file_header& to);
 
 /// The payload of a chunk. `buffer` is used if it is compressed, and must stay valid while the payload is used.
 /// Returns   false if it is damaged, or compressed in a way that this build cannot read: `why` then says so.

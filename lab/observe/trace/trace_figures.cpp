@@ -30,7 +30,7 @@ void add_to(std::vector<trace_bucket>& buckets, std::uint64_t value, std::uint64
     return made;
 }
 
-/// Bucket n has the sizes below 2^n.
+/// Bucket n has the sizes below 2^n, the last one the rest.
 class size_buckets {
 public:
     void add(std::uint64_t bytes) {
@@ -44,7 +44,9 @@ public:
         const auto has_blocks = [](const trace_bucket& each) { return each.blocks != 0; };
         const auto first = std::find_if(buckets_.begin(), buckets_.end(), has_blocks);
         const auto last = std::find_if(buckets_.rbegin(), buckets_.rend(), has_blocks).base();
-        return first < last ? std::vector<trace_bucket>(first, last) : std::vector<trace_bucket>{};
+        // The rest is "and more" of the bucket before it.
+        return first < last ? std::vector<trace_bucket>(std::min(first, buckets_.end() - 2), last)
+                            : std::vector<trace_bucket>{};
     }
 
 private:

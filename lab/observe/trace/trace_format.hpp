@@ -21,7 +21,7 @@
 namespace tenure::lab::trace_format {
 
 constexpr char magic[8] = {'T', 'N', 'T', 'R', 'A', 'C', 'E', '\n'};
-constexpr std::uint32_t version = 1;
+constexpr std::uint32_t version = 2;
 constexpr std::uint32_t page_bytes = 4096;
 
 enum class form : std::uint32_t { raw = 0, packed = 1 };
@@ -46,19 +46,19 @@ struct file_header {
     std::uint32_t stacks;     ///< number of stacks that have been numbered, from 1
     std::uint64_t last_ticks; ///< at exit; zero: no exit was seen
     std::uint64_t last_ns;
-    std::uint64_t lost_events; ///< for which the file could not grow
-    std::uint32_t refusal;     ///< why it could not: the system's error number
-    std::uint32_t reserved;
+    std::uint64_t lost_events;  ///< for which the file could not grow
+    std::uint32_t refusal;      ///< why the recording has ended early: the system's error number; zero: it has not
+    std::uint32_t last_error;   ///< why events were lost, and the recording went on: the system's error number
     std::uint64_t index_offset; ///< of a packed file; zero: it has none
+    std::uint64_t recording;    ///< drawn by `tenure record`: all files of one recording have it; zero: none was drawn
 };
-static_assert(sizeof(file_header) == 128);
+static_assert(sizeof(file_header) == 136);
 
 constexpr std::uint32_t chunk_magic = 0x4B43'4E54; // "TNCK"
 
 enum class chunk_kind : std::uint8_t {
     events = 1,
-    mappings = 2,  ///< text: the process's mappings, one a line as in /proc/PID/maps. The latest chunks of one
-                   ///< `sequence` count
+    mappings = 2,  ///< text: the process's mappings, one a line as in /proc/PID/maps. It may be written several times
     builds = 3,    ///< text: "ADDRESS ID\n" for each mapped file with code: where it begins, and its build ID, in hex
     arguments = 4, ///< text: the command line, each argument ended by a zero
     index = 5,     ///< index_entry for each other chunk, by time; the last chunk
@@ -68,7 +68,9 @@ enum class chunk_kind : std::uint8_t {
 /// How a payload is stored.
 enum class codec : std::uint8_t { plain = 0, deflate = 1, zstd = 2 };
 
-constexpr std::uint16_t has_checksum = 1; ///< a flag of a chunk
+// Flags of a chunk.
+constexpr std::uint16_t has_checksum = 1;
+constexpr std::uint16_t is_last_part = 2; ///< of a text; one without its last part is cut off
 
 struct chunk_header {
     std::uint32_t magic;
@@ -81,7 +83,7 @@ struct chunk_header {
     std::uint32_t checksum; ///< CRC-32 (that of zlib) of this header, with zero here, and the payload as stored
     std::uint32_t thread;   ///< threads are numbered in the order of their first chunk
     std::uint32_t sequence; ///< counts the chunks of a thread, or the times that a text was written
-    std::uint64_t number;   ///< running number of the first block that the events allocate
+    std::uint64_t number;   ///< running number of the first block that the events allocate; of a text: of this part
     std::uint64_t ticks;    ///< time of the first event
     // A later moment by both clocks. In a raw file the pair may be of any event in the chunk.
     std::uint64_t pair_ticks, pair_ns;

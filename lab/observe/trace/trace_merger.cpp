@@ -13,15 +13,17 @@ namespace tenure::lab {
 
 using what = chunk_event::what;
 
-trace_merger::trace_merger(const trace_chunks& file, trace& to, std::uint64_t max_events)
-    : file_(file), to_(to), max_events_(max_events) {
+trace_merger::trace_merger(const trace_chunks& file, trace& to, std::uint64_t max_events,
+                           std::uint64_t max_payload_bytes)
+    : file_(file), to_(to), max_events_(max_events), budget_{max_payload_bytes} {
     for (const trace_chunk& each : file.all) {
         if (each.header.kind != trace_format::chunk_kind::events) continue;
         const auto [found, is_new] = by_thread_.try_emplace(each.header.thread, streams_.size());
-        if (is_new) streams_.emplace_back(file.header);
+        if (is_new) streams_.emplace_back(file.header, budget_);
         streams_[found->second].add(each);
     }
     waiting_.resize(streams_.size());
+    is_listed_.resize(streams_.size());
 }
 
 void trace_merger::read_stacks() {
@@ -74,7 +76,10 @@ bool trace_merger::waits(std::size_t index) {
     if ((event.is != what::deallocate && event.is != what::resize) || stream.is_forced) return false;
     thread_stream* const owner = stream_of(event.block.thread);
     if (owner == nullptr || owner == &stream || owner->is_over() || event.block.number < owner->passed()) return false;
-    waiting_[by_thread_.at(event.block.thread)].emplace(event.block.number, index);
+    const std::size_t of = by_thread_.at(event.block.thread);
+    if (!is_listed_[of]) waited_for_.push_back(of);
+    is_listed_[of] = true;
+    waiting_[of].emplace(event.block.number, index);
     return true;
 }
 
@@ -87,17 +92,21 @@ void trace_merger::wake(std::size_t owner, bool all) {
     }
 }
 
-/// Threads that wait for one another in a circle: the file is damaged. One of them goes on.
-void trace_merger::force_one() {
-    for (queue& those : waiting_) {
-        if (those.empty()) continue;
-        const std::size_t index = those.top().second;
-        those.pop();
-        streams_[index].is_forced = true;
-        ready_.emplace(streams_[index].now().ticks, index);
-        if (to_.damage.empty()) to_.damage = "The file is damaged: threads free blocks before they are allocated.";
-        return;
+/// Threads that wait for one another in a circle: the file is damaged. One of them goes on. Returns   false if none
+/// waits.
+bool trace_merger::force_one() {
+    while (!waited_for_.empty() && waiting_[waited_for_.back()].empty()) {
+        is_listed_[waited_for_.back()] = false;
+        waited_for_.pop_back();
     }
+    if (waited_for_.empty()) return false;
+    queue& those = waiting_[waited_for_.back()];
+    const std::size_t index = those.top().second;
+    those.pop();
+    streams_[index].is_forced = true;
+    ready_.emplace(streams_[index].now().ticks, index);
+    if (to_.damage.empty()) to_.damage = "The file is damaged: threads free blocks before they are allocated.";
+    return true;
 }
 
 bool trace_merger::take_block(const block_name& name, std::uint64_t& block) {
@@ -131,7 +140,8 @@ void trace_merger::put_resize(thread_stream& from, const chunk_event& event, tra
 
 void trace_merger::put_mark(const chunk_event& event, trace_event& to) {
     to.call = trace_call::mark;
-    const auto [found, is_new] = marks_.try_emplace(printable(event.name), to_.marks.size());
+    constexpr std::size_t max_bytes = 4096; // the recorder writes up to 256
+    const auto [found, is_new] = marks_.try_emplace(printable(event.name.substr(0, max_bytes)), to_.marks.size());
     if (is_new) to_.marks.push_back(found->first);
     to.block = found->second;
 }
@@ -191,21 +201,17 @@ void trace_merger::run() {
         streams_[index].begin(to_.damage);
         if (!streams_[index].is_over()) ready_.emplace(streams_[index].now().ticks, index);
     }
-    const auto is_waiting = [&] {
-        return std::any_of(waiting_.begin(), waiting_.end(), [](const queue& each) { return !each.empty(); });
-    };
-    for (;;) {
+    do {
         while (!ready_.empty() && to_.events.size() < max_events_) {
             const std::size_t index = ready_.top().second;
             ready_.pop();
             serve(index);
         }
-        if (to_.events.size() >= max_events_ || !is_waiting()) break;
-        force_one();
-    }
+    } while (to_.events.size() < max_events_ && force_one());
     to_.blocks = blocks_.size();
     if (to_.events.size() >= max_events_)
-        to_.damage = fmt::format("The file has more than {} events: later ones were left out.", max_events_);
+        to_.damage = fmt::format(
+            "The file has more than {} events: later ones do not fit into memory, and were left out.", max_events_);
 }
 
 }

@@ -23,7 +23,7 @@ namespace tenure::lab {
 /// Fills the events of a trace.
 class trace_merger {
 public:
-    trace_merger(const trace_chunks& file, trace& to, std::uint64_t max_events);
+    trace_merger(const trace_chunks& file, trace& to, std::uint64_t max_events, std::uint64_t max_payload_bytes);
     void run();
 
 private:
@@ -47,14 +47,17 @@ private:
     void put_mark(const chunk_event& event, trace_event& to);
     [[nodiscard]] bool take_block(const block_name& name, std::uint64_t& block);
     void wake(std::size_t owner, bool all);
-    void force_one();
+    [[nodiscard]] bool force_one();
 
     const trace_chunks& file_;
     trace& to_;
     std::uint64_t max_events_;
+    payload_budget budget_;
     std::vector<thread_stream> streams_;
     std::map<std::uint32_t, std::size_t> by_thread_;
-    std::vector<queue> waiting_; ///< of each stream: those that wait for one of its numbers
+    std::vector<queue> waiting_;          ///< of each stream: those that wait for one of its numbers
+    std::vector<std::size_t> waited_for_; ///< each stream that another waits for, and some that none waits for any more
+    std::vector<bool> is_listed_;         ///< in it
     queue ready_;
     std::vector<facts> blocks_;
     std::map<std::uint32_t, std::uint32_t> stacks_; ///< number in the file to index

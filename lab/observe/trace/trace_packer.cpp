@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <vector>
 
 #include "observe/trace/compression/compression.hpp"
@@ -17,27 +16,24 @@ namespace format = trace_format;
 
 namespace {
 
-template<class T>
-void append(std::string& to, const T& value) {
-    to.append(reinterpret_cast<const char*>(&value), sizeof value);
-}
-
 class packer {
 public:
-    explicit packer(std::string& to) : to_(to) {}
+    explicit packer(const packed_sink& to) : to_(to) {}
+
+    void add_header(const format::file_header& header) { append(header); }
 
     void add(format::chunk_header header, std::string_view payload) {
         if (header.kind != format::chunk_kind::index)
-            index_.push_back({to_.size(), header.ticks, header.thread, header.sequence});
+            index_.push_back({end_, header.ticks, header.thread, header.sequence});
         header.magic = format::chunk_magic;
         header.stored_as = compress(payload, best_codec(), stored_);
-        header.flags = format::has_checksum;
+        header.flags = static_cast<std::uint16_t>((header.flags & format::is_last_part) | format::has_checksum);
         header.used = static_cast<std::uint32_t>(payload.size());
         header.stored = static_cast<std::uint32_t>(stored_.size());
         header.bytes = static_cast<std::uint32_t>(sizeof header + stored_.size());
         header.checksum = checksum_of(header, stored_);
-        append(to_, header);
-        to_ += stored_;
+        append(header);
+        append_text(stored_);
     }
 
     void add_index() {
@@ -48,32 +44,51 @@ public:
         std::string payload(reinterpret_cast<const char*>(index_.data()), count * sizeof(format::index_entry));
         format::chunk_header header{};
         header.kind = format::chunk_kind::index;
-        const std::uint64_t offset = to_.size();
+        const std::uint64_t offset = end_;
         add(header, payload);
-        std::memcpy(to_.data() + offsetof(format::file_header, index_offset), &offset, sizeof offset);
+        is_written_ = is_written_ && to_(offsetof(format::file_header, index_offset), bytes_of(offset));
     }
 
+    /// Whether the sink has taken everything.
+    [[nodiscard]] bool is_written() const { return is_written_; }
+
 private:
-    std::string& to_;
+    template<class T>
+    [[nodiscard]] static std::string_view bytes_of(const T& value) {
+        return {reinterpret_cast<const char*>(&value), sizeof value};
+    }
+    template<class T>
+    void append(const T& value) {
+        append_text(bytes_of(value));
+    }
+    void append_text(std::string_view text) {
+        is_written_ = is_written_ && to_(end_, text);
+        end_ += text.size();
+    }
+
+    const packed_sink& to_;
+    std::uint64_t end_ = 0;
+    bool is_written_ = true;
     std::string stored_;
     std::vector<format::index_entry> index_;
 };
 
 }
 
-packed_trace pack_trace(std::string_view file) {
-    packed_trace packed;
+packing_outcome pack_trace(std::string_view file, const packed_sink& sink) {
+    packing_outcome packed;
     trace_chunks found = find_chunks(file);
     packed.error = found.error;
     if (!packed.ok()) return packed;
     format::file_header header = found.header;
     header.is = format::form::packed;
     header.header_bytes = sizeof header;
-    append(packed.bytes, header);
-    packer to(packed.bytes);
+    packer to(sink);
+    to.add_header(header);
     std::string buffer, why;
     std::string_view payload;
     for (const trace_chunk& each : found.all) {
+        if (!to.is_written()) break;
         if (payload_of(each, buffer, payload, why)) {
             to.add(each.header, payload);
         } else {
@@ -85,9 +100,23 @@ packed_trace pack_trace(std::string_view file) {
     if (!found.damage.empty()) {
         format::chunk_header about{};
         about.kind = format::chunk_kind::damage;
+        about.flags = format::is_last_part;
         to.add(about, found.damage);
     }
     to.add_index();
+    packed.is_written = to.is_written();
+    return packed;
+}
+
+packed_trace pack_trace(std::string_view file) {
+    packed_trace packed;
+    const packing_outcome outcome = pack_trace(file, [&](std::uint64_t offset, std::string_view bytes) {
+        packed.bytes.resize(std::max<std::size_t>(packed.bytes.size(), offset + bytes.size()));
+        std::copy(bytes.begin(), bytes.end(), packed.bytes.begin() + static_cast<std::ptrdiff_t>(offset));
+        return true;
+    });
+    packed.damage = outcome.damage;
+    packed.error = outcome.error;
     return packed;
 }
 

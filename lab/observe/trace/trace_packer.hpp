@@ -5,10 +5,28 @@
 /// \file
 /// Makes the packed file of a trace from the raw one: compressed, with checksums and an index.
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
 namespace tenure::lab {
+
+/// Takes a part of the packed file, and where it belongs: behind all others, or in place of one. Returns   false if it
+/// could not be written: nothing more comes.
+using packed_sink = std::function<bool(std::uint64_t offset, std::string_view bytes)>;
+
+struct packing_outcome {
+    std::string damage;      ///< what of the file was left out, in a sentence; empty: nothing
+    std::string error;       ///< empty when there is a packed file; otherwise a sentence, without the file's name
+    bool is_written = false; ///< whether the sink has taken all of it
+
+    [[nodiscard]] bool ok() const { return error.empty(); }
+};
+
+/// Passes each chunk on as it is packed. What cannot be read of a damaged file is left out, and the packed file says
+/// so. A packed file is packed again. Cost      memory: for one chunk, and some 100 bytes for each.
+[[nodiscard]] packing_outcome pack_trace(std::string_view file, const packed_sink& sink);
 
 struct packed_trace {
     std::string bytes;
@@ -18,7 +36,7 @@ struct packed_trace {
     [[nodiscard]] bool ok() const { return error.empty(); }
 };
 
-/// What cannot be read of a damaged file is left out, and the packed file says so. A packed file is packed again.
+/// The same in memory.
 [[nodiscard]] packed_trace pack_trace(std::string_view file);
 
 }

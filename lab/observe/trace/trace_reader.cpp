@@ -3,11 +3,16 @@
 
 #include "observe/trace/trace_reader.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
-#include <fstream>
+#include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,18 +27,38 @@ namespace format = trace_format;
 
 namespace {
 
-/// The text of a kind that was written last.
-[[nodiscard]] std::string last_text(const trace_chunks& file, format::chunk_kind kind) {
-    std::uint32_t last = 0;
+/// A text of the file, and how often texts of its kind had been written before it.
+struct file_text_of {
+    std::uint32_t sequence = 0;
+    std::string text;
+};
+
+/// The whole texts of a kind, the newest first. If none is whole, the newest, as far as it goes.
+[[nodiscard]] std::vector<file_text_of> texts_of(const trace_chunks& file, format::chunk_kind kind) {
+    std::map<std::uint32_t, std::map<std::uint64_t, const trace_chunk*>, std::greater<>> all;
     for (const trace_chunk& each : file.all)
-        if (each.header.kind == kind) last = std::max(last, each.header.sequence);
-    std::string text, buffer, why;
+        if (each.header.kind == kind) all[each.header.sequence].try_emplace(each.header.number, &each);
+    std::vector<file_text_of> whole, newest;
+    std::string buffer, why;
     std::string_view payload;
-    for (const trace_chunk& each : file.all) {
-        const bool is_part = each.header.kind == kind && each.header.sequence == last;
-        if (is_part && payload_of(each, buffer, payload, why)) text += payload;
+    for (const auto& [sequence, parts] : all) {
+        file_text_of found{sequence, {}};
+        bool is_whole = (parts.rbegin()->second->header.flags & format::is_last_part) != 0 &&
+                        parts.rbegin()->first == parts.size() - 1;
+        for (const auto& [number, part] : parts) {
+            const bool is_read = payload_of(*part, buffer, payload, why);
+            is_whole = is_whole && is_read;
+            if (is_read) found.text += payload;
+        }
+        if (newest.empty()) newest.push_back(found);
+        if (is_whole) whole.push_back(std::move(found));
     }
-    return text;
+    return whole.empty() ? newest : whole;
+}
+
+[[nodiscard]] std::string newest_text(const trace_chunks& file, format::chunk_kind kind) {
+    const std::vector<file_text_of> all = texts_of(file, kind);
+    return all.empty() ? std::string() : all.front().text;
 }
 
 template<class Visit>
@@ -70,25 +95,57 @@ void read_mapping(std::string_view line, std::vector<trace_mapping>& to) {
         to.push_back({*begin, *end, *offset, printable(line.substr(path)), {}});
 }
 
-void read_texts(const trace_chunks& file, trace& to) {
-    for_each_part(last_text(file, format::chunk_kind::mappings), '\n',
-                  [&](std::string_view line) { read_mapping(line, to.mappings); });
-    std::stable_sort(to.mappings.begin(), to.mappings.end(),
+[[nodiscard]] std::vector<trace_mapping> mappings_in(std::string_view text, std::string_view build_lines) {
+    std::vector<trace_mapping> found;
+    for_each_part(text, '\n', [&](std::string_view line) { read_mapping(line, found); });
+    std::stable_sort(found.begin(), found.end(),
                      [](const trace_mapping& a, const trace_mapping& b) { return a.begin < b.begin; });
     std::map<std::uint64_t, std::string> builds;
-    for_each_part(last_text(file, format::chunk_kind::builds), '\n', [&](std::string_view line) {
+    for_each_part(build_lines, '\n', [&](std::string_view line) {
         const auto begin = take_hex(line, ' ');
         if (begin && line.find_first_not_of("0123456789abcdef") == std::string_view::npos) builds[*begin] = line;
     });
     std::map<std::string, std::string> latest; // of each file: its other mappings follow the one with the ID
-    for (trace_mapping& each : to.mappings) {
-        if (const auto found = builds.find(each.begin); found != builds.end()) latest[each.path] = found->second;
+    for (trace_mapping& each : found) {
+        if (const auto known = builds.find(each.begin); known != builds.end()) latest[each.path] = known->second;
         if (const auto known = latest.find(each.path); known != latest.end()) each.build_id = known->second;
     }
-    for_each_part(last_text(file, format::chunk_kind::arguments), '\0',
+    return found;
+}
+
+/// Of earlier lists only the files count, where nothing was mapped later: plug-ins that were unloaded.
+void add_mappings(std::vector<trace_mapping> from, std::map<std::uint64_t, trace_mapping>& to) {
+    const bool is_newest = to.empty();
+    for (trace_mapping& each : from) {
+        if (!is_newest && !each.path.starts_with('/')) continue;
+        const auto after = to.lower_bound(each.begin);
+        const bool is_free = (after == to.end() || each.end <= after->first) &&
+                             (after == to.begin() || std::prev(after)->second.end <= each.begin);
+        if (is_free) to.emplace_hint(after, each.begin, std::move(each));
+    }
+}
+
+void read_texts(const trace_chunks& file, trace& to) {
+    const std::vector<file_text_of> builds = texts_of(file, format::chunk_kind::builds);
+    std::map<std::uint64_t, trace_mapping> mappings;
+    for (const file_text_of& each : texts_of(file, format::chunk_kind::mappings)) {
+        const auto found = std::find_if(builds.begin(), builds.end(),
+                                        [&](const file_text_of& other) { return other.sequence == each.sequence; });
+        add_mappings(mappings_in(each.text, found != builds.end() ? found->text : std::string_view{}), mappings);
+    }
+    for (auto& [begin, mapping] : mappings) to.mappings.push_back(std::move(mapping));
+    for_each_part(newest_text(file, format::chunk_kind::arguments), '\0',
                   [&](std::string_view each) { to.arguments.push_back(printable(each)); });
 }
 
+}
+
+std::uint64_t memory_of_machine() {
+    const auto pages = static_cast<std::uint64_t>(std::max(::sysconf(_SC_PHYS_PAGES), 1L));
+    const std::uint64_t all = pages * static_cast<std::uint64_t>(std::max(::sysconf(_SC_PAGESIZE), 1L));
+    rlimit limit{};
+    const bool is_limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
+    return is_limited ? std::min<std::uint64_t>(all, limit.rlim_cur) : all;
 }
 
 trace read_trace(std::string_view bytes, const trace_limits& limits) {
@@ -99,9 +156,10 @@ trace read_trace(std::string_view bytes, const trace_limits& limits) {
     read.damage = file.damage;
     read.process = file.header.process;
     read.sample_bytes = file.header.sample_bytes;
-    trace_merger(file, read, limits.events).run();
+    trace_merger(file, read, limits.events, limits.payload_bytes).run();
     read_texts(file, read);
-    if (const std::string before = last_text(file, format::chunk_kind::damage); !before.empty() && read.damage.empty())
+    if (const std::string before = newest_text(file, format::chunk_kind::damage);
+        !before.empty() && read.damage.empty())
         read.damage = printable(before);
     if (read.damage.empty()) read.damage = lost_events_of(file.header);
     return read;
@@ -117,15 +175,6 @@ trace load_trace(const std::string& path, const trace_limits& limits) {
     read = read_trace(file.text, limits);
     if (!read.ok()) read.error = fmt::format("{}: {}", path, read.error);
     return read;
-}
-
-std::uint32_t process_of_trace(const std::string& path) {
-    format::file_header header{};
-    std::ifstream file(path, std::ios::binary);
-    file.read(reinterpret_cast<char*>(&header), sizeof header);
-    const bool is_trace = file.gcount() == sizeof header &&
-                          std::equal(std::begin(format::magic), std::end(format::magic), std::begin(header.magic));
-    return is_trace && header.last_ticks == 0 ? header.process : 0;
 }
 
 }

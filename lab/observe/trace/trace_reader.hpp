@@ -16,8 +16,13 @@ namespace tenure::lab {
 
 constexpr std::uint64_t max_trace_file_bytes = std::uint64_t{64} << 30; ///< larger files are refused
 
+/// Bytes that this process can use at most.
+[[nodiscard]] std::uint64_t memory_of_machine();
+
+/// Small files can have very many events. What is past a limit is left out, and trace::damage says so.
 struct trace_limits {
-    std::uint64_t events = std::uint64_t{1} << 32; ///< later ones are left out, and trace::damage says so
+    std::uint64_t events = memory_of_machine() / 4 * 3 / 64;
+    std::uint64_t payload_bytes = memory_of_machine() / 8; ///< of decompressed chunks, of all threads at a time
 };
 
 /// Cost      memory: 56 bytes for each event.
@@ -25,8 +30,5 @@ struct trace_limits {
 
 /// Reads a file. `error` then begins with its name.
 [[nodiscard]] trace load_trace(const std::string& path, const trace_limits& limits = {});
-
-/// The number of the process whose raw file this is; zero if it has noted its end, or the file is none.
-[[nodiscard]] std::uint32_t process_of_trace(const std::string& path);
 
 }

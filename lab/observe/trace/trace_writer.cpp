@@ -39,8 +39,10 @@ void append_chunk(std::string& file, format::chunk_header header, std::string_vi
 void append_text(std::string& file, format::chunk_kind kind, std::string_view text) {
     format::chunk_header header{};
     header.kind = kind;
-    for (; !text.empty(); text.remove_prefix(std::min(text.size(), chunk_bytes)))
+    for (; !text.empty(); text.remove_prefix(std::min(text.size(), chunk_bytes)), ++header.number) {
+        if (text.size() <= chunk_bytes) header.flags = format::is_last_part;
         append_chunk(file, header, text.substr(0, chunk_bytes));
+    }
 }
 
 /// The chunks of one thread.

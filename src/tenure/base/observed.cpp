@@ -4,6 +4,7 @@
 #include <tenure/base/observed.hpp>
 
 #include <atomic>
+#include <cstddef>
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/host.hpp>
@@ -41,7 +42,8 @@ void call(void (*function)(const char*, std::size_t), std::string_view name) noe
 /// Observers of the first size know no no_wait_scope. They receive it as a no_alloc_scope, which it is as well.
 void call_no_wait(const tenure_observer_table& to, observed what) noexcept {
     const bool is_begin = what == observed::no_wait_begin;
-    if (to.size >= sizeof to) return call(is_begin ? to.no_wait_begin : to.no_wait_end);
+    if (to.size >= offsetof(tenure_observer_table, frame_end))
+        return call(is_begin ? to.no_wait_begin : to.no_wait_end);
     call(is_begin ? to.no_alloc_begin : to.no_alloc_end);
 }
 
@@ -62,6 +64,9 @@ void tell_observer(observed what, std::string_view name) noexcept {
     case observed::mark: return call(to.mark, name);
     case observed::no_wait_begin:
     case observed::no_wait_end: return call_no_wait(to, what);
+    case observed::frame_end:
+        if (to.size >= sizeof to) call(to.frame_end);
+        return;
     }
 }
 

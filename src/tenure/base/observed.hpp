@@ -3,7 +3,8 @@
 #pragma once
 
 /// \file
-/// A thread's open scopes (no_alloc.hpp, no_wait.hpp, region.hpp), and how the process's observer learns of them.
+/// A thread's open scopes (no_alloc.hpp, no_wait.hpp, region.hpp), and how the process's observer learns of them and of
+/// frames.
 /// Private: programs include those headers.
 
 #include <cstddef>
@@ -40,6 +41,7 @@ enum class observed : std::uint8_t {
     mark,
     no_wait_begin,
     no_wait_end,
+    frame_end,
 };
 
 /// Notifies the observer; looks for one at the thread's first scope.

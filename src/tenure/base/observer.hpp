@@ -3,17 +3,17 @@
 #pragma once
 
 /// \file
-/// The observer interface: tells a library that interposes malloc of the program's no-allocation scopes, no-wait scopes
-/// and regions.
+/// The observer interface: tells a library that interposes malloc of the program's no-allocation scopes, no-wait
+/// scopes, regions, marks and frames.
 ///
 /// An observer exports an object of type tenure_observer_table under the C name `tenure_observer` from a library that
 /// is loaded before the program's first scope:
 ///
 ///     extern "C" __attribute__((visibility("default"))) const tenure_observer_table tenure_observer = {...};
 ///
-/// Each copy of Tenure looks for it once, with dlsym(RTLD_DEFAULT), at its first scope or mark. Only the first library
-/// in the loader's order that exports the name is the observer. Tables that end before `no_wait_begin` receive no-wait
-/// scopes as no-allocation scopes. Shorter tables and other versions are ignored.
+/// Each copy of Tenure looks for it once, with dlsym(RTLD_DEFAULT), at its first scope, mark or frame. Only the first
+/// library in the loader's order that exports the name is the observer. Tables that end before `no_wait_begin` receive
+/// no-wait scopes as no-allocation scopes. Shorter tables and other versions are ignored.
 ///
 /// The functions are called on the thread that opens or ends the scope, in program order; every end follows its begin.
 /// Any code of a program may call them, so they must neither wait nor throw. Null function pointers are not called.
@@ -37,6 +37,9 @@ struct tenure_observer_table {
     void (*mark)(const char* name, std::size_t name_bytes);
     void (*no_wait_begin)();
     void (*no_wait_end)();
+    /// next_frame() ended a frame. Called last in it: what it frees is freed before. Tables that end before this member
+    /// do not receive frames.
+    void (*frame_end)();
 };
 
 /// The only version so far.

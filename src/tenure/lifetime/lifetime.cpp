@@ -7,6 +7,7 @@
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/frame_clock.hpp>
+#include <tenure/base/observed.hpp>
 #include <tenure/engine/block_owner.hpp>
 #include <tenure/lifetime/detail/chunk_cache.hpp>
 #include <tenure/lifetime/detail/direct_blocks.hpp>
@@ -18,6 +19,7 @@ namespace tenure::inline TENURE_ABI {
 void next_frame() noexcept {
     detail::end_job_frame(frame_clock::advance());
     detail::empty_temp(detail::temp_end::frame);
+    detail::tell(detail::observed::frame_end);
 }
 
 bool warm_up(std::size_t bytes, lifetime held) noexcept {

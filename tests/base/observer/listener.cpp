@@ -46,6 +46,7 @@ const tenure_observer_table tenure_observer = {
     [](const char* name, std::size_t bytes) { note_name("m", name, bytes); },
     [] { note("w"); },
     [] { note("W"); },
+    [] { note("f"); },
 };
 
 const char* listener_heard() noexcept { return text; }

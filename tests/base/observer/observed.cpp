@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-// usage: observed heard|heard_as_first|unheard    a program whose scopes a listener hears, hears without those that
-//                                                  came later, or does not hear
+// usage: observed heard|heard_without_frames|heard_as_first|unheard    a program whose scopes a listener hears, hears
+//                                            without what came later, or does not hear
 //
 // Linked to the library in both forms, position-independent and not.
 
@@ -16,6 +16,7 @@
 #include <tenure/base/region.hpp>
 #include <tenure/base/report.hpp>
 #include <tenure/heap/heap.hpp>
+#include <tenure/lifetime/lifetime.hpp>
 #include <tenure/lifetime/temp.hpp>
 #include <tenure/tenure.h>
 
@@ -23,7 +24,7 @@
 
 namespace {
 
-bool is_heard = false, is_first = false;
+bool is_heard = false, is_first = false, hears_frames = false;
 int failures = 0;
 
 void expect(const char* what, std::string_view wanted) {
@@ -75,6 +76,16 @@ void promise_not_to_wait() {
     expect("a promise not to wait, of C", is_first ? "nN" : "wW");
 }
 
+/// A frame ends after everything that ends with it.
+void end_frames() {
+    tenure::mark("first");
+    tenure::next_frame();
+    tn_next_frame();
+    expect("frames", hears_frames ? "m(first)ff" : "m(first)");
+    std::thread([] { tenure::next_frame(); }).join();
+    expect("a frame on a thread without scopes", hears_frames ? "f" : "");
+}
+
 void promise_on_another_thread() {
     std::thread([] {
         const tenure::no_alloc_scope promise;
@@ -117,11 +128,14 @@ void break_promise() {
 }
 
 int main(int, char** arguments) {
-    is_first = std::string_view(arguments[1]) == "heard_as_first";
-    is_heard = is_first || std::string_view(arguments[1]) == "heard";
+    const std::string_view wanted = arguments[1];
+    is_first = wanted == "heard_as_first";
+    hears_frames = wanted == "heard";
+    is_heard = is_first || hears_frames || wanted == "heard_without_frames";
     mark_regions();
     promise();
     promise_not_to_wait();
+    end_frames();
     promise_on_another_thread();
     end_too_much();
     break_promise();

@@ -7,9 +7,7 @@
 //   kill         is killed while it allocates
 //   threads      starts 300 threads, one after another
 //   mappings     does so, and then has more mappings than a chunk's unused end has room for
-//   mark         says that its phases begin, as a program that uses Tenure does
 
-#include <dlfcn.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -26,11 +24,9 @@
 #include <thread>
 #include <vector>
 
-#include <tenure/base/observer.hpp>
-
 namespace {
 
-void* volatile passed = nullptr; // so that no allocation is optimised away
+thread_local void* volatile passed = nullptr; // so that no allocation is optimised away
 void* used(void* block) {
     passed = block;
     return passed;
@@ -160,16 +156,6 @@ int have_mappings() {
     return start_threads(55); // each takes the unused end of the one before, and leaves a page less
 }
 
-int mark_phases() {
-    const auto* const table = static_cast<const tenure_observer_table*>(::dlsym(RTLD_DEFAULT, "tenure_observer"));
-    if (table == nullptr || table->mark == nullptr) return 1;
-    table->mark("loading", 7);
-    std::free(used(std::malloc(4321)));
-    table->mark("frame", 5);
-    table->mark("loading", 7);
-    return 0;
-}
-
 }
 
 int main(int count, char** words) {
@@ -179,6 +165,5 @@ int main(int count, char** words) {
     if (std::strcmp(what, "kill") == 0) return be_killed();
     if (std::strcmp(what, "threads") == 0) return start_threads(300);
     if (std::strcmp(what, "mappings") == 0) return have_mappings();
-    if (std::strcmp(what, "mark") == 0) return mark_phases();
     return 2;
 }

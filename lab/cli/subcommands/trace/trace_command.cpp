@@ -64,7 +64,7 @@ trace_command::trace_command(CLI::App& app)
     cut_->add_option("--from", from_, "When it begins: 500ms, 30s, 5m. Blocks that are in use then are allocated there")
         ->type_name("TIME");
     cut_->add_option("--to", to_, "When it ends")->type_name("TIME");
-    cut_->add_option("-o,--out", part_, "The file")->required()->type_name("FILE");
+    cut_->add_option("-o,--out", part_, "The file; - means standard output")->required()->type_name("FILE");
     const std::string codes =
         "\nExit codes: 0 ok; 2 invalid command line, or the file is no trace; 3 a file or standard output could not "
         "be written; 70 the command itself failed. Of a damaged file what can be read is shown, with a warning.";
@@ -95,11 +95,7 @@ int trace_command::write_part() const {
     }
     const trace read = load(file_);
     if (!read.ok()) return exit_code::bad_usage;
-    if (const std::string error = write_file(part_, write_trace(cut_trace(read, from_ns, to_ns))); !error.empty()) {
-        say(error);
-        return exit_code::not_written;
-    }
-    return exit_code::ok;
+    return write_to(part_, write_trace(cut_trace(read, from_ns, to_ns))) ? exit_code::ok : exit_code::not_written;
 }
 
 int trace_command::show_info() const {

@@ -51,6 +51,7 @@ namespace {
 template<call Which, class... Others>
 [[nodiscard]] void* noted_new(std::size_t bytes, Others... others) {
     auto* const function = real<void*(std::size_t, Others...)>(Which);
+    begin_new();
     void* const block = function != nullptr ? function(bytes, others...) : served_by_malloc(bytes, others...);
     note_block(block, asked_of(bytes, others...));
     return block;

@@ -3,6 +3,8 @@
 
 #include "observe/blocks/interpose/real.hpp"
 
+#include <dlfcn.h>
+
 #include <atomic>
 #include <cstring>
 
@@ -88,6 +90,9 @@ void find_all() noexcept {
             static_cast<void>(find_real(static_cast<call>(index)));
     }
     has_found_all.store(true, std::memory_order_relaxed);
+    // Of a failed look-up dlerror() would tell the program. The second call frees the text.
+    static_cast<void>(::dlerror());
+    static_cast<void>(::dlerror());
 }
 
 // Each block is preceded by its size.

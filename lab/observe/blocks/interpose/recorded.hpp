@@ -33,6 +33,9 @@ static_assert(sizeof(request) == 16);
 /// as what the program asked for.
 void note_block(const void* block, request asked) noexcept;
 
+/// operator new is about to allocate.
+void begin_new() noexcept;
+
 /// A block is about to be freed. operator delete calls free: its block is forgotten twice.
 /// Returns   what note_freed() takes.
 [[nodiscard]] std::size_t forget_block(const void* block) noexcept;

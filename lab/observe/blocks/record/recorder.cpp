@@ -148,6 +148,8 @@ void note_block(const void* block, request asked) noexcept {
     mine.is_busy = false;
 }
 
+void begin_new() noexcept {}
+
 std::size_t forget_block(const void* block) noexcept {
     if (block == nullptr || !known_blocks.contains(block)) return 0;
     const std::size_t bytes = usable_bytes(block);

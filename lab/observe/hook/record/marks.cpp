@@ -76,6 +76,7 @@ const tenure_observer_table tenure_observer = {
     mark,
     begin_promise<region_kind::no_wait>,
     end_promise<region_kind::no_wait>,
+    nullptr,
 };
 
 void tn_region_begin(const char* name, std::size_t name_bytes) { begin_region(name, name_bytes); }

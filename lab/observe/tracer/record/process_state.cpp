@@ -3,10 +3,7 @@
 
 #include "observe/tracer/record/process_state.hpp"
 
-#include <fcntl.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,16 +30,32 @@ namespace format = trace_format;
 namespace {
 
 constinit std::atomic<std::uint32_t> never{0};
-
-constexpr std::size_t max_path_bytes = 4000;
-constinit char path[max_path_bytes + 64] = {}; // of the raw file
 constinit std::atomic<std::uint32_t> generations{0};
 constinit std::atomic<bool> is_refused{false};
 
-void refuse(const char* what) noexcept {
+/// What is wrong is said once. `error`: the system's number, or zero.
+void refuse(std::string_view what, int error = 0) noexcept {
     if (is_refused.exchange(true, std::memory_order_relaxed)) return;
     report_text text;
     text.text("tenure record: ").text(platform::program_name()).text(" is not recorded: ").text(what);
+    if (error != 0) {
+        text.text(" (");
+        switch (error) {
+        case ENOSPC: text.text("no space left on the device"); break;
+        case EDQUOT: text.text("disk quota exceeded"); break;
+        case EFBIG: text.text("the limit of file sizes is reached: ulimit -f"); break;
+        case EACCES:
+        case EPERM: text.text("permission denied"); break;
+        case EROFS: text.text("read-only file system"); break;
+        case ENOENT: text.text("there is no such folder"); break;
+        case ENODEV: text.text("this file system cannot map files"); break;
+        case ENOMEM: text.text("out of memory, or of addresses: ulimit -v"); break;
+        case EMFILE: text.text("too many open files: ulimit -n"); break;
+        default: text.text("error number ").number(static_cast<std::uint64_t>(error));
+        }
+        text.text(")");
+    }
+    text.text(".");
     report(report_kind::notice, text.view());
 }
 
@@ -53,70 +66,33 @@ void refuse(const char* what) noexcept {
     return number;
 }
 
-[[nodiscard]] int open_file(int flags) noexcept {
-    return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600));
-}
-void close_file(int file) noexcept { static_cast<void>(::syscall(SYS_close, file)); }
-
-/// The file is created here: a name that exists belongs to another process, or to this one before exec.
-[[nodiscard]] int create_file(std::string_view wanted, bool is_first_process) noexcept {
-    constexpr unsigned max_numbers = 10'000;
-    int file = -1;
-    for (unsigned number = 0; number < max_numbers; ++number) {
-        report_text name;
-        if (!is_first_process) name.text(".").number(platform::process_id());
-        if (number != 0 && is_first_process) name.text(".").number(platform::process_id());
-        if (number > std::uint32_t{is_first_process}) name.text(".").number(number);
-        name.text(".raw");
-        std::memcpy(path, wanted.data(), wanted.size());
-        std::memcpy(path + wanted.size(), name.view().data(), name.view().size());
-        path[wanted.size() + name.view().size()] = '\0';
-        file = open_file(O_CREAT | O_EXCL);
-        if (file >= 0 || errno != EEXIST) break;
-    }
-    return file;
-}
-
-/// Returns   zero, or why there is no room: an error number. Disk space is taken now, because a process that touches a
-/// mapped page without disk space is killed.
-[[nodiscard]] int grow(int file, std::uint64_t offset, std::uint64_t bytes) noexcept {
-    rlimit limit{}; // the kernel ends a process that writes past it
-    if (::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && offset + bytes > limit.rlim_cur)
-        return EFBIG;
-    if (::syscall(SYS_fallocate, file, 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) == 0) return 0;
-    if (errno != EOPNOTSUPP && errno != ENOSYS) return errno;
-    const char zero = 0; // a write behind the end extends the file and never shrinks it
-    return ::syscall(SYS_pwrite64, file, &zero, sizeof zero, static_cast<off_t>(offset + bytes - 1)) == 1 ? 0 : errno;
-}
-
-[[nodiscard]] void* map_part(int file, std::uint64_t offset, std::uint64_t bytes) noexcept {
-    void* const mapped =
-        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file, static_cast<off_t>(offset));
-    return mapped == MAP_FAILED ? nullptr : mapped;
-}
-
-[[nodiscard]] format::file_header* make_file(bool is_fork) noexcept {
-    const char* const wanted = host::environment(file_variable);
-    if (wanted == nullptr || *wanted != '/' || std::strlen(wanted) > max_path_bytes) {
-        refuse("TENURE_RECORD_FILE does not name a file. Start it with tenure record.");
-        return nullptr;
-    }
-    const int file = create_file(wanted, number_in(process_variable) == platform::process_id());
-    if (file < 0) {
-        refuse("its file could not be created. Choose a folder that it may write to with -o.");
-        return nullptr;
-    }
-    const bool has_room = grow(file, 0, format::page_bytes) == 0;
-    void* const mapped = has_room ? map_part(file, 0, format::page_bytes) : nullptr;
-    close_file(file);
-    if (mapped == nullptr) {
-        refuse("there is no room for its file.");
-        return nullptr;
-    }
-    auto* const head = static_cast<format::file_header*>(mapped);
+/// Returns   whether they name a file.
+[[nodiscard]] bool choose_settings() noexcept {
+    if (chosen.file[0] != '\0') return true;
+    const char* const file = host::environment(file_variable);
+    if (file == nullptr || *file != '/' || std::strlen(file) >= sizeof chosen.file) return false;
     chosen.stack_frames =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(number_in(stacks_variable), max_stack_frames));
     chosen.sample_bytes = number_in(sample_variable);
+    chosen.process = number_in(process_variable);
+    chosen.recording = number_in(number_variable);
+    std::memcpy(chosen.file, file, std::strlen(file) + 1);
+    return true;
+}
+
+[[nodiscard]] format::file_header* make_file(recording_file& file, bool is_fork) noexcept {
+    if (!choose_settings()) {
+        refuse("TENURE_RECORD_FILE does not name a file. Start it with tenure record");
+        return nullptr;
+    }
+    int error = 0;
+    const bool is_first_process = !is_fork && chosen.process == platform::process_id();
+    void* const mapped = file.create(chosen.file, is_first_process, format::page_bytes, error);
+    if (mapped == nullptr) {
+        refuse("its file could not be created. Choose another folder with -o", error);
+        return nullptr;
+    }
+    auto* const head = static_cast<format::file_header*>(mapped);
     head->version = format::version;
     head->header_bytes = format::page_bytes;
     head->is = format::form::raw;
@@ -130,42 +106,45 @@ void close_file(int file) noexcept { static_cast<void>(::syscall(SYS_close, file
     head->first_ticks = platform::ticks();
     head->first_ns = platform::monotonic_ns();
     head->file_bytes = format::page_bytes;
+    head->recording = chosen.recording;
     std::memcpy(head->magic, format::magic, sizeof head->magic); // last: now it is a trace
     return head;
 }
 
+/// Returns   nullptr, and errno.
 [[nodiscard]] process_state* make_state() noexcept {
     constexpr std::size_t bytes =
         (sizeof(process_state) + format::page_bytes - 1) / format::page_bytes * format::page_bytes;
     void* const memory = platform::map(bytes, platform::page_bytes());
     if (memory == nullptr) return nullptr;
     if (::madvise(memory, bytes, MADV_WIPEONFORK) == 0) return static_cast<process_state*>(memory);
+    const int saved = errno;
     platform::unreserve(memory, bytes);
+    errno = saved;
     return nullptr;
 }
 
-class spares_scope {
-public:
-    explicit spares_scope(spare_parts& spares) noexcept : spares_(spares) {
-        while (spares_.is_locked.exchange(1, std::memory_order_acquire) != 0) ::syscall(SYS_sched_yield);
-    }
-    ~spares_scope() { spares_.is_locked.store(0, std::memory_order_release); }
-    spares_scope(const spares_scope&) = delete;
-    spares_scope& operator=(const spares_scope&) = delete;
-
-private:
-    spare_parts& spares_;
-};
-
 [[nodiscard]] file_part take_spare() noexcept {
     spare_parts& spares = state_of_process.load(std::memory_order_relaxed)->spares;
-    const spares_scope lock(spares);
+    const moment_scope lock(spares.lock);
     return spares.count == 0 ? file_part{} : spares.parts[--spares.count];
 }
 
-void refuse_growth(int why) noexcept {
-    format::file_header& head = *state_of_process.load(std::memory_order_relaxed)->head;
-    std::atomic_ref(head.refusal).store(static_cast<std::uint32_t>(why), std::memory_order_relaxed);
+/// Notes why the file could not grow: for the moment, or for good.
+void note_error(process_state& state, int error) noexcept {
+    constexpr std::uint64_t pause_ns = 10'000'000; // else each event would try
+    format::file_header& head = *state.head;
+    const auto number = static_cast<std::uint32_t>(error);
+    if (!recording_file::is_transient(error))
+        return std::atomic_ref(head.refusal).store(number, std::memory_order_relaxed);
+    std::atomic_ref(head.last_error).store(number, std::memory_order_relaxed);
+    state.next_try_ns.store(platform::monotonic_ns() + pause_ns, std::memory_order_relaxed);
+}
+
+void raise(std::uint64_t& of, std::uint64_t to) noexcept {
+    std::atomic_ref<std::uint64_t> now(of);
+    std::uint64_t before = now.load(std::memory_order_relaxed);
+    while (before < to && !now.compare_exchange_weak(before, to, std::memory_order_relaxed)) {}
 }
 
 }
@@ -175,47 +154,51 @@ constinit std::atomic<const std::atomic<std::uint32_t>*> generation_of_process{&
 constinit chosen_settings chosen{};
 
 bool begin_recording() noexcept {
-    if (is_refused.load(std::memory_order_relaxed) || !host::has_environment()) return false;
+    if (is_refused.load(std::memory_order_relaxed)) return false;
+    // The child of a program that has cleared its environment has the settings, but no environment.
+    if (chosen.file[0] == '\0' && !host::has_environment()) return false;
     const blocks::errno_scope errors;
     process_state* state = state_of_process.load(std::memory_order_acquire);
     if (state == nullptr) {
         process_state* const made = make_state();
         if (made == nullptr) {
-            refuse("the system gives it no memory that forks leave out (Linux 4.14).");
+            if (errno == EINVAL) {
+                refuse("the system has no memory that a fork's child gets as zeros: Linux before 4.14");
+            } else {
+                refuse("the system gives it no memory", errno);
+            }
             return false;
         }
         if (state_of_process.compare_exchange_strong(state, made, std::memory_order_acq_rel)) state = made;
         generation_of_process.store(&state->generation, std::memory_order_release);
     }
-    while (state->is_beginning.exchange(1, std::memory_order_acquire) != 0) ::syscall(SYS_sched_yield);
+    const moment_scope lock(state->beginning);
     if (state->generation.load(std::memory_order_relaxed) == 0) {
         const std::uint32_t generation = generations.fetch_add(1, std::memory_order_relaxed) + 1;
-        state->head = make_file(generation > 1);
+        state->head = make_file(state->file, generation > 1);
         // A fork's child has no constructor to do it, and may end without destructors.
         if (state->head != nullptr && generation > 1) write_texts();
         if (state->head != nullptr) state->generation.store(generation, std::memory_order_release);
     }
-    state->is_beginning.store(0, std::memory_order_release);
     return state->head != nullptr;
 }
 
 file_part add_chunk() noexcept {
     const blocks::errno_scope errors;
-    format::file_header& head = *state_of_process.load(std::memory_order_relaxed)->head;
+    process_state& state = *state_of_process.load(std::memory_order_relaxed);
+    format::file_header& head = *state.head;
     if (std::atomic_ref(head.refusal).load(std::memory_order_relaxed) != 0) return {};
     if (const file_part spare = take_spare(); spare.memory != nullptr) return spare;
-    const int file = open_file(0);
-    if (file < 0) {
-        refuse_growth(errno);
-        return {};
+    const std::uint64_t next_try_ns = state.next_try_ns.load(std::memory_order_relaxed);
+    if (next_try_ns != 0 && platform::monotonic_ns() < next_try_ns) return {};
+    int error = 0;
+    std::uint64_t end = 0;
+    const file_part added{state.file.extend(chunk_bytes, end, error), chunk_bytes};
+    if (added.memory == nullptr) {
+        note_error(state, error);
+    } else {
+        raise(head.file_bytes, end); // after the file has grown: a killed process leaves a valid file
     }
-    file_part added{nullptr, chunk_bytes};
-    const std::uint64_t offset = std::atomic_ref(head.file_bytes).fetch_add(chunk_bytes, std::memory_order_relaxed);
-    int why = grow(file, offset, chunk_bytes);
-    if (why == 0) added.memory = map_part(file, offset, chunk_bytes);
-    if (why == 0 && added.memory == nullptr) why = errno;
-    close_file(file);
-    if (why != 0) refuse_growth(why);
     return added;
 }
 
@@ -230,7 +213,7 @@ void release_chunk(format::chunk_header& chunk) noexcept {
     std::uint32_t unmapped = chunk.bytes;
     if (rest >= least_spare_bytes) {
         spare_parts& spares = state_of_process.load(std::memory_order_relaxed)->spares;
-        const spares_scope lock(spares);
+        const moment_scope lock(spares.lock);
         if (spares.count < spare_parts::capacity) {
             chunk.bytes = unmapped = used;
             spares.parts[spares.count++] = {reinterpret_cast<char*>(&chunk) + used, rest};

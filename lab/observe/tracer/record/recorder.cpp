@@ -4,6 +4,7 @@
 /// \file
 /// Records each allocation of the process.
 
+#include <algorithm>
 #include <cerrno>
 #include <string_view>
 
@@ -44,7 +45,8 @@ void write_allocation(thread_log& log, request asked, std::uint32_t stack) noexc
     if (tracer::chosen.stack_frames != 0) log.number(stack);
 }
 
-/// Whether the sample leaves out a block of this size. A block is kept with the probability 1 - exp(-s / mean).
+/// Whether the sample leaves out a block of this size, or one that has grown by it. A block is kept with the
+/// probability 1 - exp(-s / mean).
 [[nodiscard]] bool is_left_out(thread_log& log, std::size_t bytes) noexcept {
     const std::uint64_t mean = tracer::chosen.sample_bytes;
     if (mean == 0) return false;
@@ -84,7 +86,10 @@ void count_unknown(thread_log& log) noexcept {
 
 }
 
-void note_block(const void* block, request asked) noexcept {
+namespace {
+
+/// `drawn_bytes`: what the sample counts.
+void note_drawn(const void* block, request asked, std::size_t drawn_bytes) noexcept {
     thread_log& log = mine;
     if (block == nullptr || !log.begins()) return;
     const thread_log::busy_scope busy(log);
@@ -96,7 +101,7 @@ void note_block(const void* block, request asked) noexcept {
     }
     if (block == log.last_left_out && asked.from >= family::operator_new) return;
     log.last_left_out = nullptr;
-    if (is_left_out(log, asked.bytes)) {
+    if (is_left_out(log, drawn_bytes)) {
         log.last_left_out = block;
         log.last_block = nullptr;
         return;
@@ -114,6 +119,16 @@ void note_block(const void* block, request asked) noexcept {
     log.end_event();
 }
 
+}
+
+void note_block(const void* block, request asked) noexcept { note_drawn(block, asked, asked.bytes); }
+
+// A malloc's own operator new may serve a block at the address of an earlier one, whose event must stay as it is.
+void begin_new() noexcept {
+    mine.last_block = nullptr;
+    mine.last_left_out = nullptr;
+}
+
 std::size_t forget_block(const void* block) noexcept {
     thread_log& log = mine;
     if (!log.begins()) return 0;
@@ -122,19 +137,33 @@ std::size_t forget_block(const void* block) noexcept {
     if (name == 0) {
         // Of a sample, most blocks are not in the map.
         if (block != log.last_freed && tracer::chosen.sample_bytes == 0) count_unknown(log);
+        log.last_freed = block; // operator delete may call free
         return 0;
     }
     log.last_freed = block;
-    if (!log.begin_free(thread_log::event_bytes)) return 0;
+    if (!log.begin_free(name, thread_log::event_bytes)) return 0;
     log.last_block = nullptr;
     log.free(name);
     log.end_event();
     return 0;
 }
 
-void note_freed(const void*, std::size_t) noexcept {}
+void note_freed(const void*, std::size_t) noexcept { mine.last_freed = nullptr; }
 
 namespace {
+
+// Tokens are larger. What end_resize() takes is either the token of a block, or the bytes of one that the sample has
+// left out.
+constexpr std::uint64_t least_token = std::uint64_t{1} << tracer::number_bits;
+
+/// The size of a block that the sample has left out: it was drawn with it.
+[[nodiscard]] std::uint64_t bytes_left_out(thread_log& log, const void* block) noexcept {
+    auto* const function = real<std::size_t(const void*)>(call::malloc_usable_size);
+    if (function == nullptr) return 0;
+    const thread_log::busy_scope busy(log); // tcmalloc allocates in the first call
+    const std::size_t bytes = function(block);
+    return bytes < least_token ? bytes : least_token - 1;
+}
 
 void note_unknown_free() noexcept {
     thread_log& log = mine;
@@ -147,14 +176,16 @@ void note_unknown_free() noexcept {
 
 std::uint64_t begin_resize(const void* block) noexcept {
     thread_log& log = mine;
-    return block == nullptr || !log.begins() ? 0 : take(block);
+    if (block == nullptr || !log.begins()) return 0;
+    const token name = take(block);
+    return name == 0 && tracer::chosen.sample_bytes != 0 ? bytes_left_out(log, block) : name;
 }
 
 void end_resize(std::uint64_t before, const void* block, const void* answer, std::size_t bytes) noexcept {
-    if (before == 0) {
+    if (before < least_token) {
         // Not forget_block(): another thread may have the address by now.
         if (block != nullptr && (answer != nullptr || bytes == 0)) note_unknown_free();
-        return note_block(answer, {bytes});
+        return note_drawn(answer, {bytes}, bytes - std::min<std::uint64_t>(bytes, before));
     }
     thread_log& log = mine;
     if (!log.begins()) return;
@@ -182,8 +213,20 @@ void end_resize(std::uint64_t before, const void* block, const void* answer, std
 
 namespace {
 
-/// A mark of the name "frame" ends a frame.
+/// The program has called next_frame().
+void note_frame() {
+    thread_log& log = mine;
+    if (!log.begins()) return;
+    const thread_log::busy_scope busy(log);
+    if (!log.begin_event(thread_log::event_bytes)) return;
+    log.last_block = nullptr;
+    log.other(format::other_event::frame);
+    log.end_event();
+}
+
+/// A mark of the name "frame" ends a frame too, in programs that have frames and no next_frame().
 void note_mark(const char* name, std::size_t bytes) {
+    if (std::string_view(name, bytes) == "frame") return note_frame();
     constexpr std::size_t max_bytes = 256;
     thread_log& log = mine;
     if (!log.begins()) return;
@@ -191,25 +234,26 @@ void note_mark(const char* name, std::size_t bytes) {
     const std::size_t kept = bytes < max_bytes ? bytes : max_bytes;
     if (!log.begin_event(thread_log::event_bytes + kept)) return;
     log.last_block = nullptr;
-    if (std::string_view(name, bytes) == "frame") {
-        log.other(format::other_event::frame);
-    } else {
-        log.other(format::other_event::mark);
-        log.number(kept);
-        for (std::size_t index = 0; index < kept; ++index) log.byte(static_cast<std::uint8_t>(name[index]));
-    }
+    log.other(format::other_event::mark);
+    log.number(kept);
+    for (std::size_t index = 0; index < kept; ++index) log.byte(static_cast<std::uint8_t>(name[index]));
     log.end_event();
 }
 
+// A look-up that fails allocates: a block that is not the program's.
 __attribute__((constructor)) void set_up() noexcept {
+    thread_log& log = mine;
+    const bool begins = log.begins();
+    const thread_log::busy_scope busy(log);
     find_all();
-    if (!mine.begins()) return;
-    tracer::write_texts();
+    if (begins) tracer::write_texts();
 }
 
 // Runs after the program's own destructors.
 __attribute__((destructor(101))) void end() noexcept {
-    if (!mine.begins()) return;
+    thread_log& log = mine;
+    if (!log.begins()) return;
+    const thread_log::busy_scope busy(log);
     tracer::write_texts();
     tracer::note_exit();
 }
@@ -233,5 +277,6 @@ const tenure_observer_table tenure_observer = {
     tenure::lab::blocks::note_mark,
     nullptr,
     nullptr,
+    tenure::lab::blocks::note_frame,
 };
 }

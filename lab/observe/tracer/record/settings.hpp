@@ -14,6 +14,7 @@ constexpr const char* file_variable = "TENURE_RECORD_FILE";
 constexpr const char* process_variable = "TENURE_RECORD_PROCESS"; ///< the number of that process
 constexpr const char* stacks_variable = "TENURE_RECORD_STACKS";   ///< most frames of a stack
 constexpr const char* sample_variable = "TENURE_RECORD_SAMPLE";   ///< bytes between two recorded ones; zero: all
+constexpr const char* number_variable = "TENURE_RECORD_NUMBER";   ///< file_header::recording
 
 constexpr unsigned max_stack_frames = 64;
 

@@ -51,6 +51,7 @@ void write_stack(thread_log& log, std::uint32_t number, void* const* frames, std
     const std::uint32_t number = std::atomic_ref(state.head->stacks).fetch_add(1, std::memory_order_relaxed) + 1;
     write_stack(log, number, frames, count);
     place->number.store(number, std::memory_order_release);
+    note_code(frames, count);
     return number;
 }
 

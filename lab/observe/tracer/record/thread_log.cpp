@@ -7,6 +7,8 @@
 
 #include <tenure/platform/thread.hpp>
 
+#include "observe/blocks/interpose/errno_scope.hpp"
+
 namespace tenure::lab::tracer {
 
 namespace format = trace_format;
@@ -35,6 +37,7 @@ bool thread_log::renew_chunk(std::uint64_t now) noexcept {
         lose();
         return false;
     }
+    const blocks::errno_scope errors;
     if (chunk_ != nullptr) release_chunk(*chunk_);
     if (chunk_ == nullptr) static_cast<void>(platform::at_thread_end(leave_thread_)); // first, or after leave()
     chunk_ = static_cast<format::chunk_header*>(added.memory);
@@ -52,19 +55,20 @@ bool thread_log::renew_chunk(std::uint64_t now) noexcept {
     end_ = static_cast<unsigned char*>(added.memory) + added.bytes;
     ticks_ = now;
     other_number_ = 0;
+    write_late_texts();
     return true;
 }
 
 void thread_log::lose(int why) noexcept {
     format::file_header& head = *state_of_process.load(std::memory_order_acquire)->head;
     std::atomic_ref(head.lost_events).fetch_add(1, std::memory_order_relaxed);
-    std::uint32_t none = 0;
-    if (why != 0) std::atomic_ref(head.refusal).compare_exchange_strong(none, static_cast<std::uint32_t>(why));
+    if (why != 0) std::atomic_ref(head.last_error).store(static_cast<std::uint32_t>(why), std::memory_order_relaxed);
 }
 
 void thread_log::leave() noexcept {
     if (chunk_ == nullptr || generation_ != generation_of_process.load(std::memory_order_relaxed)->load()) return;
     const busy_scope busy(*this);
+    const blocks::errno_scope errors;
     last_block = nullptr;
     release_chunk(*chunk_);
     chunk_ = nullptr;
@@ -80,6 +84,7 @@ constexpr std::size_t known_stacks_bytes =
 }
 
 known_stacks* thread_log::make_known_stacks() noexcept {
+    const blocks::errno_scope errors;
     return static_cast<known_stacks*>(platform::map(known_stacks_bytes, format::page_bytes));
 }
 

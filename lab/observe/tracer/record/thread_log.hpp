@@ -47,10 +47,17 @@ public:
             write_time(now);
         return true;
     }
-    /// The same for a free. Reading the clock is a large part of what recording costs: of frees that follow one another
-    /// only each fourth reads it.
-    [[nodiscard]] bool begin_free(std::size_t bytes) noexcept {
-        if (frees_++ % 4 == 3 || static_cast<std::size_t>(end_ - at_) < bytes + time_bytes) return begin_event(bytes);
+    /// The same for the free of a block. Reading the clock is a large part of what recording costs: of frees of own
+    /// blocks that follow one another only the first and each fourth after it read the clock. The free of another
+    /// thread's block always does, because its time decides between threads.
+    [[nodiscard]] bool begin_free(token name, std::size_t bytes) noexcept {
+        const bool has_room = static_cast<std::size_t>(end_ - at_) >= bytes + time_bytes;
+        if (frees_ == 0 || frees_ == frees_per_look || thread_of(name) != number_ || !has_room) {
+            if (!begin_event(bytes)) return false;
+            frees_ = 1;
+            return true;
+        }
+        ++frees_;
         return true;
     }
     void end_event() noexcept {
@@ -59,7 +66,7 @@ public:
                    std::memory_order_release);
     }
 
-    /// Counts an event that is not recorded. `why`: an error number, with which the recording ends; zero: it had ended.
+    /// Counts an event that is not recorded. `why`: an error number; zero: add_chunk() has noted it.
     void lose(int why = 0) noexcept;
 
     /// The thread ends: the rest of its chunk is for others. It may still record.
@@ -134,7 +141,6 @@ public:
     // delete's free is not taken for that of a block that was not seen.
     const void* last_block = nullptr;
     unsigned char* last_place = nullptr;
-    token last_name = 0;
     std::uint32_t last_stack = 0;
     const void* last_freed = nullptr;
     const void* last_left_out = nullptr; ///< by the sample
@@ -155,6 +161,7 @@ public:
 private:
     static constexpr std::uint64_t time_step = std::uint64_t{1} << 16; ///< some 25 us
     static constexpr std::size_t time_bytes = 12;
+    static constexpr std::uint32_t frees_per_look = 4;
 
     [[nodiscard]] std::uint64_t own_distance(token name) const noexcept { return next_ - 1 - number_of(name); }
     void other_number(token name) noexcept {
@@ -178,7 +185,7 @@ private:
     trace_format::chunk_header* chunk_ = nullptr;
     std::uint64_t ticks_ = 0; ///< of the last time event
     std::uint64_t other_number_ = 0;
-    std::uint32_t frees_ = 0; ///< since the clock was read
+    std::uint32_t frees_ = 0; ///< with the one that has read the clock; zero: the last event was no free
     known_stacks* known_stacks_ = nullptr;
 };
 

@@ -3,11 +3,14 @@
 
 #include "observe/tracer/record/token_map.hpp"
 
+#include "observe/blocks/interpose/errno_scope.hpp"
+
 namespace tenure::lab::tracer {
 
 token_map::slot* token_map::make_leaf(const void* block) noexcept {
     const std::uintptr_t at = address_of(block);
     if (at / leaf_bytes >= leaf_count) return nullptr;
+    const blocks::errno_scope errors;
     void* const memory = platform::map(sizeof(leaf), platform::page_bytes());
     if (memory == nullptr) return nullptr;
     static_cast<void>(platform::exclude_from_fork(memory, sizeof(leaf)));

@@ -3,7 +3,7 @@
 
 /// \file
 /// Receives no-allocation and no-wait promises in the hardened drop-in and repeats them in its own copy of the library,
-/// whose heap then reports every malloc, free and operator that breaks one. It ignores regions and marks.
+/// whose heap then reports every malloc, free and operator that breaks one. It ignores regions, marks and frames.
 
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/observer.hpp>
@@ -38,5 +38,6 @@ constinit const tenure_observer_table tenure_observer = {
     nullptr,
     &promise_no_wait,
     &end_no_wait,
+    nullptr,
 };
 }

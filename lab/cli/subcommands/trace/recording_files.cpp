@@ -1,0 +1,233 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include "cli/subcommands/trace/recording_files.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "cli/terminal.hpp"
+#include "observe/trace/trace_chunks.hpp"
+#include "observe/trace/trace_packer.hpp"
+#include "report/write.hpp"
+
+namespace tenure::lab {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view suffix = ".raw";
+
+[[nodiscard]] bool is_number(std::string_view text) {
+    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+/// Inodes of raw files, and the numbers of processes that have mapped them.
+using mapped_inodes = std::set<std::pair<std::uint64_t, std::uint64_t>>;
+
+/// The number that a process has in its own namespace.
+[[nodiscard]] std::uint64_t own_number(const std::string& process) {
+    constexpr std::string_view name = "NSpid:";
+    std::ifstream file("/proc/" + process + "/status");
+    for (std::string line; std::getline(file, line);) {
+        if (!line.starts_with(name)) continue;
+        return std::strtoull(line.c_str() + line.find_last_of(" \t") + 1, nullptr, 10);
+    }
+    return std::strtoull(process.c_str(), nullptr, 10);
+}
+
+/// Adds what a process has mapped. Returns   false if it cannot be known.
+bool add_mapped(const std::string& process, mapped_inodes& to) {
+    errno = 0;
+    std::ifstream file("/proc/" + process + "/maps");
+    if (!file) return errno != EACCES && errno != EPERM;
+    std::uint64_t number = 0;
+    for (std::string line; std::getline(file, line);) {
+        if (line.find(suffix) == std::string::npos) continue;
+        // begin-end rights offset device inode path
+        std::size_t at = 0;
+        for (int field = 0; field < 4 && at != std::string::npos; ++field) at = line.find(' ', at + 1);
+        if (at == std::string::npos) continue;
+        if (number == 0) number = own_number(process);
+        to.emplace(std::strtoull(line.c_str() + at, nullptr, 10), number);
+    }
+    return true;
+}
+
+/// Whether a process still writes to its raw file: it has the file mapped, and the number that the file tells. So have
+/// neither zombies, nor a process that has run another program since, nor the children of its forks, which inherit the
+/// mapping. The number alone may be another process's, or one of another namespace.
+class mapped_files {
+public:
+    [[nodiscard]] bool contain(const std::string& path, const trace_format::file_header& header) {
+        struct stat about {};
+        if (::stat(path.c_str(), &about) != 0) return false;
+        const std::pair<std::uint64_t, std::uint64_t> wanted{about.st_ino, header.process};
+        mapped_inodes of_process;
+        if (!add_mapped(std::to_string(header.process), of_process)) return true;
+        const bool has_noted_end = header.last_ticks != 0; // then all processes need not be looked at
+        return of_process.contains(wanted) || (!has_noted_end && all().contains(wanted));
+    }
+
+private:
+    [[nodiscard]] const mapped_inodes& all() {
+        if (all_.has_value()) return *all_;
+        all_.emplace();
+        std::error_code error;
+        for (const fs::directory_entry& each : fs::directory_iterator("/proc", error)) {
+            if (const std::string name = each.path().filename().string(); is_number(name)) add_mapped(name, *all_);
+        }
+        return *all_;
+    }
+
+    std::optional<mapped_inodes> all_;
+};
+
+/// FILE.2, FILE.3 ... for a name that is taken.
+[[nodiscard]] std::string free_name(const std::string& wanted) {
+    std::error_code error;
+    std::string name = wanted;
+    for (int number = 2; fs::exists(fs::symlink_status(name, error)); ++number)
+        name = fmt::format("{}.{}", wanted, number);
+    return name;
+}
+
+[[nodiscard]] std::string reason() { return std::strerror(errno); }
+
+/// A file, mapped to be read.
+class mapped_input {
+public:
+    explicit mapped_input(const std::string& path) {
+        const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+        struct stat about {};
+        if (file < 0 || ::fstat(file, &about) != 0 || about.st_size == 0) {
+            error_ = file < 0 ? reason() : "it is empty";
+        } else {
+            bytes_ = static_cast<std::size_t>(about.st_size);
+            memory_ = ::mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, file, 0);
+            if (memory_ == MAP_FAILED) error_ = reason();
+            if (error_.empty()) ::madvise(memory_, bytes_, MADV_SEQUENTIAL);
+        }
+        if (file >= 0) ::close(file);
+    }
+    ~mapped_input() {
+        if (memory_ != MAP_FAILED) ::munmap(memory_, bytes_);
+    }
+    mapped_input(const mapped_input&) = delete;
+    mapped_input& operator=(const mapped_input&) = delete;
+
+    [[nodiscard]] const std::string& error() const { return error_; }
+    [[nodiscard]] std::string_view bytes() const { return {static_cast<const char*>(memory_), bytes_}; }
+
+private:
+    void* memory_ = MAP_FAILED;
+    std::size_t bytes_ = 0;
+    std::string error_;
+};
+
+/// A file that is written beside its name, and gets it when it is whole.
+class partial_file {
+public:
+    explicit partial_file(const std::string& name)
+        : name_(name), partial_(name + ".partial"),
+          file_(::open(partial_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666)) {
+        if (file_ < 0) error_ = reason();
+    }
+    ~partial_file() {
+        if (file_ < 0) return;
+        ::close(file_);
+        ::unlink(partial_.c_str());
+    }
+    partial_file(const partial_file&) = delete;
+    partial_file& operator=(const partial_file&) = delete;
+
+    [[nodiscard]] bool write(std::uint64_t offset, std::string_view bytes) {
+        while (error_.empty() && !bytes.empty()) {
+            const ssize_t written = ::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+            if (written < 0 && errno == EINTR) continue;
+            if (written <= 0) {
+                error_ = reason();
+                break;
+            }
+            offset += static_cast<std::uint64_t>(written);
+            bytes.remove_prefix(static_cast<std::size_t>(written));
+        }
+        return error_.empty();
+    }
+    /// Returns   whether it has its name.
+    [[nodiscard]] bool finish() {
+        if (!error_.empty()) return false;
+        const int file = file_;
+        file_ = -1;
+        const bool is_done = ::close(file) == 0 && std::rename(partial_.c_str(), name_.c_str()) == 0;
+        if (!is_done) error_ = reason();
+        if (!is_done) ::unlink(partial_.c_str());
+        return is_done;
+    }
+    [[nodiscard]] const std::string& error() const { return error_; }
+
+private:
+    std::string name_, partial_, error_;
+    int file_;
+};
+
+}
+
+std::vector<raw_file> raw_files_of(const std::string& file, std::uint64_t recording) {
+    std::vector<raw_file> found;
+    mapped_files mapped;
+    std::error_code error;
+    const std::string name = fs::path(file).filename().string();
+    for (const fs::directory_entry& each : fs::directory_iterator(fs::path(file).parent_path(), error)) {
+        const std::string other = each.path().filename().string();
+        if (!other.starts_with(name + ".") || !other.ends_with(suffix)) continue;
+        trace_format::file_header header{};
+        const std::string path = each.path().string();
+        if (!read_header(path, header) || header.recording != recording) continue;
+        found.push_back({path, header.process, path == file + std::string(suffix), mapped.contain(path, header)});
+    }
+    std::sort(found.begin(), found.end(), [](const raw_file& a, const raw_file& b) {
+        return a.is_main != b.is_main ? a.is_main : a.path < b.path;
+    });
+    return found;
+}
+
+packing pack(const raw_file& raw) {
+    const std::string wanted = raw.path.substr(0, raw.path.size() - suffix.size());
+    packing made{raw.is_main ? wanted : free_name(wanted), {}};
+    const mapped_input input(raw.path);
+    if (!input.error().empty()) {
+        made.error = fmt::format("{} cannot be read: {}", raw.path, input.error());
+        return made;
+    }
+    partial_file output(followed(made.path).string());
+    const packing_outcome packed = pack_trace(
+        input.bytes(), [&](std::uint64_t offset, std::string_view bytes) { return output.write(offset, bytes); });
+    if (!packed.ok()) {
+        made.error = fmt::format("{} cannot be packed: {}", raw.path, packed.error.substr(0, packed.error.size() - 1));
+    } else if (!output.finish()) {
+        made.error = fmt::format("{} could not be written: {}", made.path, output.error());
+    } else {
+        if (!packed.damage.empty()) say(fmt::format("{}: {}", made.path, packed.damage));
+        ::unlink(raw.path.c_str());
+    }
+    return made;
+}
+
+}

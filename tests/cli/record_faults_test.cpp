@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// `tenure record`: what happens to a recording's file while the program runs, and where others have left theirs.
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "cli/recorded_programs.hpp"
+
+namespace {
+
+namespace fs = std::filesystem;
+using tenure::lab::load_trace;
+using tenure::lab::trace;
+using tenure::lab::trace_call;
+
+constexpr std::size_t all_blocks = 200'000; // blocks of a size that the program allocates
+constexpr int not_possible = 77;
+
+class record_faults : public recorded_programs {
+protected:
+    [[nodiscard]] static std::string faults() { return program("record_faults_program"); }
+    /// Without the command, so that the raw file stays.
+    [[nodiscard]] command_outcome record_raw(const std::string& name, const std::string& words) const {
+        return run_in(folder_.string(), "env TENURE_RECORD_FILE=\"$PWD/" + name + "\" LD_PRELOAD='" +
+                                            library("libtenure_record.so") + "' " + faults() + " " + words);
+    }
+};
+
+TEST_F(record_faults, a_program_may_close_all_descriptors) {
+    ASSERT_EQ(record("-o t", faults() + " close").code, 0);
+    EXPECT_EQ(count_of(load("t"), trace_call::allocate, 600), all_blocks);
+    ASSERT_EQ(record("-o u", faults() + " close-all").code, 0);
+    EXPECT_EQ(count_of(load("u"), trace_call::allocate, 600), all_blocks);
+    EXPECT_EQ(text_of_file(folder_ / "own"), "mine") << "the file with the number of standard input";
+}
+
+TEST_F(record_faults, a_recording_follows_its_file_and_not_the_name) {
+    const auto ran = record("-o t", faults() + " rename moved");
+    EXPECT_NE(ran.code, 0) << "its file is not found under its name";
+    EXPECT_EQ(text_of_file(folder_ / "t.raw"), "other");
+    EXPECT_EQ(count_of(load("moved"), trace_call::allocate, 600), all_blocks);
+}
+
+TEST_F(record_faults, a_later_file_of_the_same_name_is_left_alone) {
+    EXPECT_NE(record("-o t", faults() + " rename-closed moved").code, 0);
+    EXPECT_EQ(text_of_file(folder_ / "t.raw"), "other");
+    const trace found = load_trace((folder_ / "moved").string());
+    EXPECT_EQ(count_of(found, trace_call::allocate, 500), all_blocks);
+    EXPECT_LT(count_of(found, trace_call::allocate, 600), all_blocks);
+    expect_words(found.damage, {"events are missing", "Stale file handle"});
+}
+
+TEST_F(record_faults, a_program_without_descriptors_is_recorded_again_when_it_has_some) {
+    const auto ran = record("-o t", faults() + " descriptors");
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    expect_words(ran.err, {"events are missing", "Too many open files"});
+    const trace found = load_trace((folder_ / "t").string());
+    EXPECT_EQ(broken_promise(found), "");
+    EXPECT_LT(count_of(found, trace_call::allocate, 550), all_blocks);
+    EXPECT_EQ(count_of(found, trace_call::allocate, 600), all_blocks);
+}
+
+TEST_F(record_faults, interrupted_system_calls_are_made_again) {
+    const auto ran = record("-o t", faults() + " interrupted");
+    if (ran.code == not_possible) GTEST_SKIP() << "system calls cannot be interrupted here";
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(count_of(load("t"), trace_call::allocate, 600), all_blocks);
+}
+
+TEST_F(record_faults, room_on_the_disk_is_taken_before_it_is_used) {
+    const auto ran = record_raw("t", "unsupported");
+    if (ran.code == not_possible) GTEST_SKIP() << "system calls cannot be refused here";
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    const auto names = files("t.");
+    ASSERT_EQ(names.size(), 1u);
+    struct stat about {};
+    ASSERT_EQ(::stat((folder_ / names[0]).c_str(), &about), 0);
+    EXPECT_GE(about.st_blocks * 512, about.st_size) << "the file has a hole";
+    EXPECT_EQ(count_of(load(names[0]), trace_call::allocate, 600), all_blocks);
+}
+
+TEST_F(record_faults, the_file_of_a_process_that_runs_on_stays) {
+    const auto ran = record("-o t", faults() + " runs-on");
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    expect_words(ran.err, {"trace: ", "still grows"});
+    const auto names = files("t.");
+    ASSERT_EQ(names.size(), 1u);
+    EXPECT_TRUE(names[0].ends_with(".raw"));
+    EXPECT_EQ(count_of(load(names[0]), trace_call::allocate, 600), 0u);
+    std::ofstream(folder_ / "go") << "";
+    for (int turn = 0; turn < 2000 && !fs::exists(folder_ / "done"); ++turn)
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    EXPECT_EQ(count_of(load(names[0]), trace_call::allocate, 600), all_blocks);
+}
+
+TEST_F(record_faults, files_of_other_recordings_are_left_alone) {
+    ASSERT_EQ(record_raw("other", "close").code, 0);
+    const auto names = files("other.");
+    ASSERT_EQ(names.size(), 1u);
+    fs::rename(folder_ / names[0], folder_ / "run.1.raw");
+    ASSERT_EQ(record("-o run", program() + " threads").code, 0);
+    EXPECT_EQ(files("run"), (std::vector<std::string>{"run", "run.1.raw"}));
+}
+
+TEST_F(record_faults, a_trace_of_another_process_replaces_no_file) {
+    // The child's number is one of the next ones.
+    const auto shell = run_in(folder_.string(), "sh -c 'echo $$'");
+    const int first = std::stoi(shell.out);
+    for (int number = first; number < first + 500; ++number)
+        std::ofstream(folder_ / ("t." + std::to_string(number))) << "old";
+    ASSERT_EQ(record("-o t", program() + " fork").code, 5);
+    for (int number = first; number < first + 500; ++number)
+        EXPECT_EQ(text_of_file(folder_ / ("t." + std::to_string(number))), "old") << number;
+    EXPECT_GE(files("t").size(), 502u);
+}
+
+TEST_F(record_faults, a_file_that_cannot_begin_is_not_left) {
+    const auto ran =
+        run_in(folder_.string(), "sh -c 'ulimit -f 1; exec \"" + command_path() + "\" record -o t -- true'");
+    EXPECT_NE(ran.code, 0);
+    expect_words(ran.err, {"true is not recorded", "limit of file sizes"});
+    EXPECT_EQ(files("t"), std::vector<std::string>{});
+    const auto again = record("-o t", "true");
+    EXPECT_EQ(again.code, 0) << again.err;
+}
+
+TEST_F(record_faults, a_command_in_a_folder_with_a_space_records_and_leaves_no_link) {
+    const fs::path place = folder_ / "a b:c";
+    fs::create_directory(place);
+    fs::copy_file(command_path(), place / "tenure");
+    fs::copy_file(library("libtenure_record.so"), place / "libtenure_record.so");
+    for (const char* const turn : {"first", "second"}) {
+        const auto ran =
+            run_in(folder_.string(), "'" + (place / "tenure").string() + "' record -o t -- " + program() + " threads");
+        EXPECT_EQ(ran.code, 0) << turn << ran.err;
+        EXPECT_EQ(load("t").threads, 301u);
+        EXPECT_EQ(files("libtenure"), std::vector<std::string>{});
+    }
+}
+
+TEST_F(record_faults, a_device_is_no_place_for_a_recording) {
+    const auto ran = record("-o /dev/null", "true");
+    EXPECT_EQ(ran.code, 3);
+    expect_words(ran.err, {"not a regular file"});
+}
+
+TEST_F(record_faults, a_part_may_go_to_standard_output) {
+    ASSERT_EQ(record("-o t", program() + " threads").code, 0);
+    const auto ran = run_command("trace cut t -o -", folder_.string());
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    EXPECT_FALSE(fs::exists(folder_ / "-"));
+    const trace part = tenure::lab::read_trace(ran.out);
+    EXPECT_EQ(part.error, "");
+    EXPECT_EQ(part.events.size(), load("t").events.size());
+}
+
+}
