@@ -23,8 +23,6 @@ public:
 
 private:
     [[nodiscard]] std::string mistake_in_options() const;
-    /// Packs what the processes have left. Returns   what to exit with.
-    [[nodiscard]] int keep(const std::string& file, int program_code) const;
 
     CLI::App* command_;
     std::string out_, sample_;
