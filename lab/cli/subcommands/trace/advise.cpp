@@ -154,15 +154,15 @@ int advise_command::run(int argc, char** argv) const {
             return exit_code::not_written;
         }
     }
-    return is_run ? record_and_advise() : advise_file(words_.front(), false);
-}
-
-int advise_command::record_and_advise() const {
-    // Before the program runs for a long time.
-    if (const found_malloc base = find_base(base_); !base.found) {
+    const found_malloc base = find_base(base_);
+    if (!base.found) {
         say("--base: " + base.reason);
         return exit_code::bad_usage;
     }
+    return is_run ? record_and_advise(base) : advise_file(words_.front(), base, false);
+}
+
+int advise_command::record_and_advise(const found_malloc& base) const {
     const trace_folder folder;
     if (!folder.refusal().empty()) {
         say(folder.refusal());
@@ -177,16 +177,11 @@ int advise_command::record_and_advise() const {
         say(fmt::format("the program started {} other processes, of which nothing is said: `tenure record` keeps their "
                         "traces",
                         recorded.others.size()));
-    const int advised = advise_file(recorded.own, true);
+    const int advised = advise_file(recorded.own, base, true);
     return recorded.code != exit_code::ok ? recorded.code : advised;
 }
 
-int advise_command::advise_file(const std::string& file, bool is_run) const {
-    const found_malloc base = find_base(base_);
-    if (!base.found) {
-        say("--base: " + base.reason);
-        return exit_code::bad_usage;
-    }
+int advise_command::advise_file(const std::string& file, const found_malloc& base, bool is_run) const {
     const trace recorded = read_for_replay(file);
     if (!recorded.ok()) return exit_code::bad_usage;
     const std::string shown = is_run ? words_.front() : file;

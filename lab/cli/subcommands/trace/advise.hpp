@@ -12,6 +12,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "bench/harness/mallocs/malloc_peers.hpp"
 #include "cli/subcommands/trace/replay_options.hpp"
 
 namespace tenure::lab {
@@ -25,8 +26,8 @@ public:
 
 private:
     [[nodiscard]] std::string mistake_in_options(bool is_run) const;
-    [[nodiscard]] int advise_file(const std::string& file, bool is_run) const;
-    [[nodiscard]] int record_and_advise() const;
+    [[nodiscard]] int advise_file(const std::string& file, const found_malloc& base, bool is_run) const;
+    [[nodiscard]] int record_and_advise(const found_malloc& base) const;
 
     CLI::App* command_;
     replay_options options_;
