@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "observe/replay/advice/lifetime_advice.hpp"
@@ -180,6 +181,19 @@ TEST(temp_scopes, blocks_that_outlive_the_scope_they_are_allocated_in_are_found)
     EXPECT_TRUE(found(late, {1, 4, 0}));
     EXPECT_FALSE(found(late, {1, 4, 1})) << "another thread's scope";
     EXPECT_FALSE(found(late, {1, never, 0})) << "the scope that the program ends in";
+}
+
+TEST(temp_scopes, a_scope_that_begins_in_another_is_divided_at_its_end) {
+    const auto as_pairs = [](const std::vector<temp_scope_time>& of) {
+        std::vector<std::pair<std::uint64_t, std::uint64_t>> made;
+        for (const temp_scope_time& each : of) made.emplace_back(each.begin, each.end);
+        return made;
+    };
+    using pairs = std::vector<std::pair<std::uint64_t, std::uint64_t>>;
+    EXPECT_EQ(as_pairs(nested({{4, 12, 0}, {2, 8, 0}})), (pairs{{2, 8}, {4, 8}, {8, 12}}));
+    EXPECT_EQ(as_pairs(nested({{2, 12, 0}, {4, 8, 0}})), (pairs{{2, 12}, {4, 8}}));
+    EXPECT_EQ(as_pairs(nested({{2, 8, 0}, {4, 12, 1}})), (pairs{{2, 8}, {4, 12}})) << "of two threads";
+    EXPECT_EQ(as_pairs(nested({{2, 8, 0}, {2, 12, 0}, {8, 20, 0}})), (pairs{{2, 12}, {2, 8}, {8, 12}, {12, 20}}));
 }
 
 }

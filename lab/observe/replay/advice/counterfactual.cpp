@@ -87,6 +87,7 @@ block_routes routes_for(const trace& recorded, std::span<const redirected_group>
         const auto route = static_cast<std::uint16_t>(made.routes.size() - 1);
         for (const std::uint64_t block : each.group->blocks) made.route_of_block[block] = route;
     }
+    made.scopes = nested(std::move(made.scopes));
     return made;
 }
 

@@ -10,6 +10,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <queue>
+#include <utility>
 
 namespace tenure::lab {
 
@@ -140,6 +143,29 @@ bool outlives(const block_group& group, std::span<const block_life> lives, std::
         return scope.thread == life.born.thread && life.born.event < scope.end && scope.end != never &&
                life.died.event >= scope.end;
     });
+}
+
+std::vector<temp_scope_time> nested(std::vector<temp_scope_time> scopes) {
+    // The one that begins first is next, and of several that ends last.
+    const auto is_later = [](const temp_scope_time& a, const temp_scope_time& b) {
+        return a.begin != b.begin ? a.begin > b.begin : a.end < b.end;
+    };
+    std::priority_queue waiting(is_later, std::move(scopes));
+    std::map<std::uint32_t, std::vector<temp_scope_time>> open; // by thread
+    std::vector<temp_scope_time> made;
+    while (!waiting.empty()) {
+        temp_scope_time next = waiting.top();
+        waiting.pop();
+        std::vector<temp_scope_time>& around = open[next.thread];
+        while (!around.empty() && around.back().end <= next.begin) around.pop_back();
+        if (!around.empty() && around.back().end < next.end) {
+            waiting.push({around.back().end, next.end, next.thread});
+            next.end = around.back().end;
+        }
+        around.push_back(next);
+        made.push_back(next);
+    }
+    return made;
 }
 
 }

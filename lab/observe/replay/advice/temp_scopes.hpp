@@ -46,4 +46,8 @@ struct temp_scopes {
 [[nodiscard]] bool outlives(const block_group& group, std::span<const block_life> lives,
                             std::span<const temp_scope_time> scopes);
 
+/// Scopes of several groups, as a thread can have them open: one that begins in another and ends after it is divided at
+/// the other's end. No block is in use there, or the groups do not go together: see outlives().
+[[nodiscard]] std::vector<temp_scope_time> nested(std::vector<temp_scope_time> scopes);
+
 }

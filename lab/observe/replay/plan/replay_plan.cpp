@@ -112,8 +112,9 @@ public:
         free_slots_.resize(threads);
         slot_counts_.resize(threads);
         plan_.routes = redirected.routes;
-        std::sort(scopes_.begin(), scopes_.end(),
-                  [](const temp_scope_time& a, const temp_scope_time& b) { return a.begin < b.begin; });
+        std::sort(scopes_.begin(), scopes_.end(), [](const temp_scope_time& a, const temp_scope_time& b) {
+            return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; // the outer one first
+        });
     }
 
     replay_plan make() {
