@@ -141,8 +141,9 @@ inline lab::trace document_program(std::uint64_t documents, std::uint64_t blocks
         std::vector<std::uint64_t> mine;
         for (std::uint64_t i = 0; i < blocks; ++i) {
             mine.push_back(made.allocate(24 + random.below(200), allocating));
-            if (i < early) made.free(mine.back());
-            if (i + 1 == early) mine.clear();
+            if (i != early) continue;
+            for (std::uint64_t k = 0; k < early; ++k) made.free(mine[k]);
+            mine.erase(mine.begin(), mine.end() - 1);
         }
         for (const std::uint64_t each : mine) made.free(each);
         made.allocate(1000, after);
