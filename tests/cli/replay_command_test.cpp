@@ -94,7 +94,7 @@ TEST_F(replay_command, advice_names_the_function_for_the_scope_and_is_measured) 
     const auto found = run("advise program.trace --rounds 6 --repeat 1 --json all.json --html page.html");
     ASSERT_EQ(found.code, 0) << found.err;
     expect_words(found.out,
-                 {"make_cell", "make_node", "lifetimes", "A replay knows nothing of the program's own work"});
+                 {"make_cell", "make_node", "lifetimes", "A replay knows nothing"});
     const nlohmann::json read = json("all.json");
     EXPECT_EQ(read["has_stacks"], true);
     EXPECT_NE(read["replay"]["seed"], 0) << "the one that was drawn";

@@ -158,9 +158,10 @@ measured_saving measure_saving(const trace& recorded, std::span<const redirected
     const std::vector<const replay_plan*> plans{&before, &after};
     if (made.error = file.write(plans); !made.error.empty()) return made;
     const std::uint32_t repeats = repeats_for(before.calls, settings);
-    made.is_first_alone = std::any_of(groups.begin(), groups.end(), [&](const redirected_group& each) {
+    const bool is_rare = std::any_of(groups.begin(), groups.end(), [&](const redirected_group& each) {
         return each.group->bursts.size() < repeats;
     });
+    made.is_first_alone = is_rare || repeats == 1;
     parameters options(described.options);
     options.set("touch", static_cast<std::int64_t>(settings.touch));
     options.set("repeat", made.is_first_alone ? 1 : repeats);
@@ -168,7 +169,7 @@ measured_saving measure_saving(const trace& recorded, std::span<const redirected
     const std::vector<found_malloc> mallocs{base};
     const std::vector<measured_row> rows = list_rows(described, mallocs, {});
     run_settings how;
-    how.rounds = made.is_first_alone && repeats > 1 ? settings.rounds * 2 : settings.rounds;
+    how.rounds = is_rare ? settings.rounds * 2 : settings.rounds;
     how.seed = settings.seed;
     how.timeout = settings.timeout;
     how.parts = 1U << part_time | 1U << part_memory | 1U << part_contents;
