@@ -12,8 +12,8 @@
 #include "bench/harness/schedule.hpp"
 #include "observe/replay/advice/advice_report.hpp"
 #include "observe/replay/plan/plan_file.hpp"
-#include "observe/replay/run/memory_need.hpp"
 #include "observe/replay/run/replay_experiment.hpp"
+#include "observe/replay/run/replay_limits.hpp"
 #include "observe/replay/run/threads.hpp"
 #include "replay/made_trace.hpp"
 #include "support/process.hpp"
@@ -147,6 +147,22 @@ TEST(replay, a_trace_that_this_machine_has_no_memory_for_is_refused_before_a_rou
     EXPECT_NE(why_too_large(make_plan(recorded)).find("67108864"), std::string::npos);
     EXPECT_NE(advise_on(recorded, system_malloc(), {}).error.find("available"), std::string::npos);
     EXPECT_EQ(why_too_large(make_plan(made::node_program(100, 10))), "");
+}
+
+TEST(replay, hundreds_of_threads_are_not_started_at_once) {
+    made::program program;
+    for (std::uint32_t thread = 0; thread < 1000; ++thread) program.free(program.allocate(10, 0, thread), thread);
+    const trace recorded = program.take();
+    EXPECT_NE(why_no_threads(make_plan(recorded, plan_threads::recorded)).find("1000 threads"), std::string::npos);
+    EXPECT_EQ(why_no_threads(make_plan(recorded)), "") << "one thread makes the calls of all";
+}
+
+TEST(replay, one_call_in_a_thousand_is_shown_of_a_thousand_calls) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer brings a malloc of its own";
+    const experiment_result few = replayed_on({system_malloc()}, made::node_program(900, 10));
+    ASSERT_EQ(few.contestants[0].state, outcome::measured) << few.contestants[0].reason;
+    EXPECT_GT(figure(few.contestants[0], "p99", "allocate"), 0);
+    for (const metric& each : few.contestants[0].metrics) EXPECT_NE(each.name, "p99.9");
 }
 
 TEST(replay, a_thread_without_memory_ends_the_others) {

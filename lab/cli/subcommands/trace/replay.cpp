@@ -17,9 +17,8 @@
 #include "cli/terminal.hpp"
 #include "observe/replay/plan/plan_file.hpp"
 #include "observe/replay/report/advice_words.hpp"
-#include "observe/replay/run/memory_need.hpp"
 #include "observe/replay/run/replay_experiment.hpp"
-#include "observe/replay/run/threads.hpp"
+#include "observe/replay/run/replay_limits.hpp"
 #include "report/json/json.hpp"
 #include "report/table/text.hpp"
 
@@ -39,14 +38,6 @@ std::string command_of(int argc, char** argv) {
 void drop_digests(experiment_result& found) {
     for (contestant_result& each : found.contestants)
         std::erase_if(each.metrics, [](const metric& one) { return one.name == replay_digest; });
-}
-
-/// Why the part with the program's threads is left out, in a sentence; empty when it is not.
-std::string why_no_threads(const trace& recorded, const replay_plan& plan) {
-    if (!plan.ok()) return plan.error;
-    if (recorded.threads <= max_replay_threads) return {};
-    return fmt::format("the program had {} threads, and a replay starts {} at most", recorded.threads,
-                       max_replay_threads);
 }
 
 bool has_failed(const experiment_result& found) {
@@ -119,7 +110,7 @@ int replay_command::run(int argc, char** argv) const {
     how.seed = settings.seed;
     how.timeout = settings.timeout;
     how.parts = 1U << part_time | 1U << part_calls | 1U << part_memory | 1U << part_contents;
-    const std::string without_threads = why_no_threads(recorded, threads);
+    const std::string without_threads = why_no_threads(threads);
     if (recorded.threads > 1 && without_threads.empty()) how.parts |= 1U << part_threads;
     const std::vector<measured_row> rows = choice.of(described, how.parts);
     if (const std::string refused = choice.refusal(); !refused.empty()) {

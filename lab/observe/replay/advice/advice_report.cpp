@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "bench/harness/worker/interrupt.hpp"
-#include "observe/replay/run/memory_need.hpp"
+#include "observe/replay/run/replay_limits.hpp"
 
 namespace tenure::lab {
 

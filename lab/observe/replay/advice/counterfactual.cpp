@@ -12,8 +12,8 @@
 
 #include "bench/harness/schedule.hpp"
 #include "observe/replay/plan/plan_file.hpp"
-#include "observe/replay/run/memory_need.hpp"
 #include "observe/replay/run/replay_experiment.hpp"
+#include "observe/replay/run/replay_limits.hpp"
 #include "report/analysis/statistics.hpp"
 
 namespace tenure::lab {
@@ -158,9 +158,8 @@ measured_saving measure_saving(const trace& recorded, std::span<const redirected
     const std::vector<const replay_plan*> plans{&before, &after};
     if (made.error = file.write(plans); !made.error.empty()) return made;
     const std::uint32_t repeats = repeats_for(before.calls, settings);
-    const bool is_rare = std::any_of(groups.begin(), groups.end(), [&](const redirected_group& each) {
-        return each.group->bursts.size() < repeats;
-    });
+    const bool is_rare = std::any_of(groups.begin(), groups.end(),
+                                     [&](const redirected_group& each) { return each.group->bursts.size() < repeats; });
     made.is_first_alone = is_rare || repeats == 1;
     parameters options(described.options);
     options.set("touch", static_cast<std::int64_t>(settings.touch));

@@ -175,9 +175,10 @@ std::string saving_in_words(const measured_saving& saving) {
 }
 
 std::string settings_in_words(const advice_report& of) {
-    return fmt::format("Replays: {} rounds, {} in a process, --touch {}, --seed {}; {} comparisons, all of which are "
+    const std::string repeats = of.repeats == 1 ? "" : fmt::format(", {} in a process on a warm heap", of.repeats);
+    return fmt::format("Replays: {} rounds{}, --touch {}, --seed {}. {} comparisons were made, so certain that all are "
                        "right with 95 %.",
-                       of.replay.rounds, of.repeats, name_of(of.replay.touch), of.replay.seed, of.comparisons);
+                       of.replay.rounds, repeats, name_of(of.replay.touch), of.replay.seed, of.comparisons);
 }
 
 std::vector<std::string> limits_in_words(const advice_report& of) {

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "observe/replay/run/memory_need.hpp"
+#include "observe/replay/run/replay_limits.hpp"
 
 #include <fmt/format.h>
 
@@ -18,6 +18,13 @@ std::string why_too_large(const replay_plan& plan) {
         "a replay needs {} MiB, of which the program's blocks are {}, and this machine has {} available: "
         "replay it on a larger one, or a part of it (tenure trace cut)",
         needed / mebibyte, plan.peak_bytes / mebibyte, available / mebibyte);
+}
+
+std::string why_no_threads(const replay_plan& plan) {
+    if (!plan.ok()) return plan.error;
+    if (plan.threads.size() <= max_replay_threads) return {};
+    return fmt::format("the program had {} threads, and a replay starts {} at most", plan.threads.size(),
+                       max_replay_threads);
 }
 
 }
