@@ -220,15 +220,21 @@ private:
 
     void try_pool() {
         if (half_ < least_turnover * std::max<std::uint64_t>(first_peak(), 1)) return;
-        std::uint64_t largest = 0, bytes = 0;
-        for (std::size_t i = 0; i < half_; ++i) {
-            largest = std::max(largest, life(i).largest_bytes);
-            bytes += life(i).largest_bytes;
-        }
-        const double mean = static_cast<double>(bytes) / static_cast<double>(half_);
-        if (mean < (1 - max_pool_waste) * static_cast<double>(largest)) return;
+        std::uint64_t largest = 0;
+        for (std::size_t i = 0; i < half_; ++i) largest = std::max(largest, life(i).largest_bytes);
+        // Of the pool's bytes, the part that no block asks for.
+        const auto is_waste = [&](std::size_t begin, std::size_t end) {
+            std::uint64_t bytes = 0;
+            for (std::size_t i = begin; i < end; ++i) bytes += life(i).largest_bytes;
+            return static_cast<double>(bytes) <
+                   (1 - max_pool_waste) * static_cast<double>(largest) * static_cast<double>(end - begin);
+        };
+        if (is_waste(0, half_)) return;
         const auto fits = [&](const block_life& one) { return one.largest_bytes <= largest; };
         if (!holds_in_both("a pool", fits)) return;
+        if (is_waste(half_, group_.blocks.size()))
+            return refuse(fmt::format(
+                "it seems to fit a pool of {} bytes, but the blocks of the second half are smaller", largest));
         const bool is_shared =
             group_.threads != 1 || std::any_of(group_.blocks.begin(), group_.blocks.end(),
                                                [&](std::uint64_t block) { return lives_[block].crossed; });
