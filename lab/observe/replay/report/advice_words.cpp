@@ -176,8 +176,8 @@ std::string saving_in_words(const measured_saving& saving) {
 
 std::string settings_in_words(const advice_report& of) {
     const std::string repeats = of.repeats == 1 ? "" : fmt::format(", {} in a process on a warm heap", of.repeats);
-    return fmt::format("Replays: {} rounds{}, --touch {}, --seed {}. {} comparisons were made, so certain that all are "
-                       "right with 95 %.",
+    return fmt::format("Replays: {} rounds{}, --touch {}, --seed {}. Comparisons: {}, each so certain that all of them "
+                       "are right with 95 %.",
                        of.replay.rounds, repeats, name_of(of.replay.touch), of.replay.seed, of.comparisons);
 }
 
