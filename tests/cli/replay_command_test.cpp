@@ -93,8 +93,7 @@ TEST_F(replay_command, advice_names_the_function_for_the_scope_and_is_measured) 
     record("--stacks 16");
     const auto found = run("advise program.trace --rounds 6 --repeat 1 --json all.json --html page.html");
     ASSERT_EQ(found.code, 0) << found.err;
-    expect_words(found.out,
-                 {"make_cell", "make_node", "lifetimes", "A replay knows nothing"});
+    expect_words(found.out, {"make_cell", "make_node", "lifetimes", "A replay knows nothing"});
     const nlohmann::json read = json("all.json");
     EXPECT_EQ(read["has_stacks"], true);
     EXPECT_NE(read["replay"]["seed"], 0) << "the one that was drawn";
@@ -127,6 +126,13 @@ TEST_F(replay_command, advise_runs_a_program_records_it_and_advises) {
     EXPECT_EQ(group_of(json("all.json"), "make_cell")["group"]["blocks"], 3000 * 24);
     for (const fs::directory_entry& each : fs::directory_iterator(folder_))
         EXPECT_EQ(each.path().filename(), "all.json") << "the trace was temporary";
+}
+
+TEST_F(replay_command, advise_finds_the_program_behind_a_shell) {
+    const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "advised_program";
+    const auto found = run("advise --rounds 6 --repeat 1 --groups 1 -- sh -c 'exec \"" + program.string() + "\"'");
+    ASSERT_EQ(found.code, 0) << found.err;
+    expect_words(found.err, {"make_cell", "several processes were recorded"});
 }
 
 TEST_F(replay_command, advise_ends_as_the_program_does) {

@@ -61,6 +61,19 @@ found_malloc find_base(const std::string& name) {
     return none;
 }
 
+/// The largest of the traces: a program may start the one that does the work. Empty if there is none.
+std::string largest_of(const traced_program& recorded) {
+    std::string largest = recorded.own;
+    const auto bytes = [](const std::string& file) {
+        std::error_code error;
+        const std::uintmax_t found = file.empty() ? 0 : fs::file_size(file, error);
+        return error ? 0 : found;
+    };
+    for (const std::string& each : recorded.others)
+        if (bytes(each) > bytes(largest)) largest = each;
+    return largest;
+}
+
 /// A folder for a trace, which is removed with this object.
 class trace_folder {
 public:
@@ -117,7 +130,8 @@ advise_command::advise_command(CLI::App& app)
         "  tenure record --stacks 32 -o parse.trace -- ./parse  records a program\n"
         "  tenure advise parse.trace --base jemalloc --html advice.html\n\n"
         "A program is recorded with call stacks of 32 frames in a temporary file, and what is said of it goes to "
-        "standard error: standard output is the program's.\n\n"
+        "standard error: standard output is the program's. Of several processes the one with the largest trace "
+        "counts.\n\n"
         "Blocks are grouped by the call that allocates them, then by its callers, then by size. A rule is "
         "learned on one half of a group and checked "
         "on the other; then the trace is replayed with the group in Tenure's memory, against the malloc "
@@ -172,12 +186,12 @@ int advise_command::record_and_advise(const found_malloc& base) const {
     request.file = folder.path() + "/" + fs::path(words_.front()).filename().string() + ".trace";
     request.stacks = recorded_frames;
     const traced_program recorded = trace_program(words_, request);
-    if (recorded.own.empty()) return recorded.code;
+    const std::string largest = largest_of(recorded);
+    if (largest.empty()) return recorded.code;
     if (!recorded.others.empty())
-        say(fmt::format("the program started {} other processes, of which nothing is said: `tenure record` keeps their "
-                        "traces",
-                        recorded.others.size()));
-    const int advised = advise_file(recorded.own, base, true);
+        say("several processes were recorded: advice is of the one with the largest trace. `tenure record` keeps them "
+            "all");
+    const int advised = advise_file(largest, base, true);
     return recorded.code != exit_code::ok ? recorded.code : advised;
 }
 
