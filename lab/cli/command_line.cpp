@@ -161,7 +161,7 @@ int run_command_line(int argc, char** argv) {
                            "  tenure run -- ./game                        run a program, unmodified, with our malloc\n"
                            "  tenure profile -- ./server                  show which call stacks hold its memory\n"
                            "  tenure watch -- ./game                      show what its threads allocate and wait for\n"
-                           "  tenure advise game.trace                    what of a recorded program fits Temp, pools\n"
+                           "  tenure advise -- ./game                     show what of it fits Temp, pools, arenas\n"
                            "  tenure usage frames.json --html usage.html  draw its memory by owner tag and frame\n\n"
                            "{}",
                            exit_codes_help));

@@ -46,7 +46,7 @@ TEST_F(replay_command, replays_a_recorded_program_on_the_mallocs_that_are_named)
     const auto found = run("replay program.trace --against mimalloc --rounds 2 --repeat 1 --json all.json");
     ASSERT_EQ(found.code, 0) << found.err;
     expect_words(found.out, {"program.trace: ", " calls, ", "glibc malloc", "tenure", "mimalloc", "peak resident",
-                             "time per call", "p99.9", "--touch ends"});
+                             "time per call", "first replay", "p99.9", "--touch ends"});
     EXPECT_EQ(found.out.find("jemalloc"), std::string::npos);
     const nlohmann::json read = json("all.json");
     const nlohmann::json& rows = read["experiments"][0]["contestants"];
@@ -93,10 +93,11 @@ TEST_F(replay_command, advice_names_the_function_for_the_scope_and_is_measured) 
     record("--stacks 16");
     const auto found = run("advise program.trace --rounds 6 --repeat 1 --json all.json --html page.html");
     ASSERT_EQ(found.code, 0) << found.err;
-    expect_words(found.out,
-                 {"make_cell", "make_node", "lifetimes", "A replay knows nothing of the program's own work"});
+    expect_words(found.out, {"make_cell", "make_node", "lifetimes", "A replay knows nothing"});
     const nlohmann::json read = json("all.json");
     EXPECT_EQ(read["has_stacks"], true);
+    EXPECT_NE(read["replay"]["seed"], 0) << "the one that was drawn";
+    EXPECT_EQ(read["replay"]["touch"], "ends");
     const nlohmann::json cells = group_of(read, "make_cell"), nodes = group_of(read, "make_node");
     EXPECT_EQ(cells["group"]["blocks"], 3000 * 24);
     EXPECT_EQ(cells["group"]["peak_blocks"], 24);
@@ -112,6 +113,44 @@ TEST_F(replay_command, advice_names_the_function_for_the_scope_and_is_measured) 
     expect_advice(nodes, "pool", "a pool");
     expect_words(text_of_file(folder_ / "page.html"),
                  {"<svg", "class=\"life\"", "make_cell", "Content-Security-Policy"});
+}
+
+TEST_F(replay_command, advise_runs_a_program_records_it_and_advises) {
+    const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "advised_program";
+    const auto found = run("advise --rounds 6 --repeat 1 --groups 2 --json all.json -- " + program.string());
+    ASSERT_EQ(found.code, 0) << found.err;
+    EXPECT_EQ(found.out.find_first_not_of("-0123456789\n"), std::string::npos) << "standard output is the program's";
+    EXPECT_FALSE(found.out.empty());
+    expect_words(found.err, {"make_cell", "lifetimes", "A replay knows nothing"});
+    EXPECT_EQ(json("all.json")["has_stacks"], true);
+    EXPECT_EQ(group_of(json("all.json"), "make_cell")["group"]["blocks"], 3000 * 24);
+    for (const fs::directory_entry& each : fs::directory_iterator(folder_))
+        EXPECT_EQ(each.path().filename(), "all.json") << "the trace was temporary";
+}
+
+TEST_F(replay_command, advise_finds_the_program_behind_a_shell) {
+    const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "advised_program";
+    const auto found = run("advise --rounds 6 --repeat 1 --groups 1 -- sh -c 'exec \"" + program.string() + "\"'");
+    ASSERT_EQ(found.code, 0) << found.err;
+    expect_words(found.err, {"make_cell", "several processes were recorded"});
+}
+
+TEST_F(replay_command, advise_ends_as_the_program_does) {
+    EXPECT_EQ(run("advise -- /nowhere/program").code, 127);
+    EXPECT_EQ(run("advise -- /").code, 126);
+    const auto failed = run("advise --rounds 6 --repeat 1 --groups 1 -- sh -c 'exit 7'");
+    EXPECT_EQ(failed.code, 7) << failed.err;
+    const auto two = run("advise a.trace b.trace");
+    EXPECT_EQ(two.code, 2);
+    expect_words(two.err, {"b.trace", "tenure advise -- PROGRAM"});
+}
+
+TEST_F(replay_command, a_base_that_is_no_malloc_is_refused) {
+    std::ofstream(folder_ / "a.trace") << "x";
+    const fs::path library = fs::read_symlink("/proc/self/exe").parent_path() / "liboffset_peer_example.so";
+    const auto found = run("advise a.trace --base " + library.string());
+    EXPECT_EQ(found.code, 2);
+    expect_words(found.err, {"--base: ", "provides an offset allocator and no malloc"});
 }
 
 TEST_F(replay_command, without_stacks_it_says_that_groups_are_size_classes) {

@@ -3,7 +3,8 @@
 #pragma once
 
 /// \file
-/// Traces of programs that were never run: each has a known shape.
+/// Traces of programs that were never run: each has a known shape. Allocations have call stacks and frees have none, as
+/// `tenure record` writes them.
 
 #include <algorithm>
 #include <cstdint>
@@ -35,14 +36,16 @@ public:
         add({block, bytes, 0, thread, stack, lab::trace_call::allocate, family, alignment_log2});
         return block;
     }
-    void free(std::uint64_t block, std::uint32_t stack = 0, std::uint32_t thread = 0) {
-        add({block, bytes_[block], 0, thread, stack, lab::trace_call::deallocate, lab::trace_family::malloc, 4});
+    void free(std::uint64_t block, std::uint32_t thread = 0) {
+        add({block, bytes_[block], 0, thread, 0, lab::trace_call::deallocate, lab::trace_family::malloc, 4});
     }
     void resize(std::uint64_t block, std::uint64_t bytes, std::uint32_t stack = 0, std::uint32_t thread = 0) {
         bytes_[block] = bytes;
         add({block, bytes, 0, thread, stack, lab::trace_call::resize, lab::trace_family::malloc, 4});
     }
-    void frame() { add({0, 0, 0, 0, 0, lab::trace_call::frame, lab::trace_family::malloc, 4}); }
+    void frame(std::uint32_t thread = 0) {
+        add({0, 0, 0, thread, 0, lab::trace_call::frame, lab::trace_family::malloc, 4});
+    }
     void mark() {
         if (made_.marks.empty()) made_.marks.emplace_back("phase");
         add({0, 0, 0, 0, 0, lab::trace_call::mark, lab::trace_family::malloc, 4});
@@ -83,30 +86,26 @@ inline constexpr std::uint64_t start_code = 0x1000, main_code = 0x2000, work_cod
 /// A function that is called `calls` times and needs `blocks` blocks while it runs. `escapes`: the last block of this
 /// call is freed only during the next one; calls: never.
 inline lab::trace scratch_program(std::uint64_t calls, std::uint64_t blocks, std::uint64_t escapes,
-                                  bool has_stacks = true, bool frees_have_stacks = true) {
+                                  bool has_stacks = true) {
     program made;
     numbers random(7);
     const std::uint32_t allocating =
         has_stacks ? made.stack({list_code + 8, work_code + 4, main_code + 4, start_code}) : 0;
-    const std::uint32_t freeing =
-        has_stacks && frees_have_stacks ? made.stack({list_code + 64, work_code + 9, main_code + 4, start_code}) : 0;
-    const std::uint32_t late =
-        has_stacks && frees_have_stacks ? made.stack({other_code + 4, main_code + 40, start_code}) : 0;
     const std::uint32_t keeping = has_stacks ? made.stack({other_code + 16, main_code + 8, start_code}) : 0;
     std::vector<std::uint64_t> kept;
     for (std::uint64_t call = 0; call < calls; ++call) {
         std::vector<std::uint64_t> mine;
         for (std::uint64_t i = 0; i < blocks; ++i) mine.push_back(made.allocate(40 + random.below(400), allocating));
-        for (std::size_t i = mine.size(); i-- > (call == escapes ? 1U : 0U);) made.free(mine[i], freeing);
+        for (std::size_t i = mine.size(); i-- > (call == escapes ? 1U : 0U);) made.free(mine[i]);
         if (call == escapes) {
             made.allocate(64, keeping);
-            made.free(mine[0], late);
+            made.free(mine[0]);
         }
         // What the program does beside it.
         kept.push_back(made.allocate(1024 + random.below(5000), keeping));
         if (kept.size() > 50) {
             const std::size_t which = random.below(kept.size());
-            made.free(kept[which], late);
+            made.free(kept[which]);
             kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(which));
         }
     }
@@ -115,40 +114,55 @@ inline lab::trace scratch_program(std::uint64_t calls, std::uint64_t blocks, std
 
 /// Nodes of one size that live for different times. `odd`: this node (by number) has a larger size; ~0: none.
 inline lab::trace node_program(std::uint64_t nodes, std::uint64_t live, std::uint64_t odd = ~std::uint64_t{0},
-                               std::uint32_t threads = 1) {
+                               std::uint32_t threads = 1, lab::trace_family family = lab::trace_family::malloc) {
     program made;
     numbers random(11);
     const std::uint32_t allocating = made.stack({list_code + 8, main_code + 4, start_code});
-    const std::uint32_t freeing = made.stack({list_code + 40, main_code + 12, start_code});
     std::vector<std::uint64_t> kept;
     for (std::uint64_t i = 0; i < nodes; ++i) {
-        kept.push_back(made.allocate(i == odd ? 4000 : 48, allocating, static_cast<std::uint32_t>(i % threads)));
+        kept.push_back(
+            made.allocate(i == odd ? 4000 : 48, allocating, static_cast<std::uint32_t>(i % threads), family));
         if (kept.size() <= live) continue;
         const std::size_t which = random.below(kept.size());
-        made.free(kept[which], freeing, static_cast<std::uint32_t>(random.below(threads)));
+        made.free(kept[which], static_cast<std::uint32_t>(random.below(threads)));
         kept.erase(kept.begin() + static_cast<std::ptrdiff_t>(which));
     }
     return made.take();
 }
 
-/// Documents of many blocks of many sizes, which are freed together, the first block first.
-inline lab::trace document_program(std::uint64_t documents, std::uint64_t blocks) {
+/// Documents of many blocks of many sizes, which are freed together, the first block first. parse() makes one and frees
+/// it, and calls another function after that. `early`: so many are freed before the others are allocated.
+inline lab::trace document_program(std::uint64_t documents, std::uint64_t blocks, std::uint64_t early = 0) {
     program made;
     numbers random(13);
     const std::uint32_t allocating = made.stack({list_code + 8, work_code + 4, main_code + 4, start_code});
-    const std::uint32_t freeing = made.stack({list_code + 40, main_code + 12, start_code});
+    const std::uint32_t after = made.stack({other_code + 8, work_code + 40, main_code + 4, start_code});
     for (std::uint64_t document = 0; document < documents; ++document) {
         std::vector<std::uint64_t> mine;
-        for (std::uint64_t i = 0; i < blocks; ++i) mine.push_back(made.allocate(24 + random.below(200), allocating));
-        for (const std::uint64_t each : mine) made.free(each, freeing);
+        for (std::uint64_t i = 0; i < blocks; ++i) {
+            mine.push_back(made.allocate(24 + random.below(200), allocating));
+            if (i != early) continue;
+            for (std::uint64_t k = 0; k < early; ++k) made.free(mine[k]);
+            mine.erase(mine.begin(), mine.end() - 1);
+        }
+        for (const std::uint64_t each : mine) made.free(each);
+        made.allocate(1000, after);
     }
     return made.take();
 }
 
+/// The trace of the same program that does not free a block.
+inline lab::trace without_free_of(lab::trace of, std::uint64_t block) {
+    std::erase_if(of.events, [&](const lab::trace_event& each) {
+        return each.call == lab::trace_call::deallocate && each.block == block;
+    });
+    return of;
+}
+
 /// Frames with blocks that live in them (`frames_alive` 0) or for some frames. `escapes`: in this frame one block lives
-/// longer than any rule allows.
+/// longer than any rule allows. `thread`: that allocates and frees; thread 0 ends the frames.
 inline lab::trace frame_program(std::uint64_t frames, std::uint64_t blocks, std::uint64_t frames_alive,
-                                std::uint64_t escapes = ~std::uint64_t{0}) {
+                                std::uint64_t escapes = ~std::uint64_t{0}, std::uint32_t thread = 0) {
     program made;
     numbers random(17);
     const std::uint32_t allocating = made.stack({work_code + 4, main_code + 4, start_code});
@@ -156,9 +170,9 @@ inline lab::trace frame_program(std::uint64_t frames, std::uint64_t blocks, std:
     for (std::uint64_t frame = 0; frame < held.size(); ++frame) {
         for (std::uint64_t i = 0; i < blocks && frame < frames; ++i) {
             const std::uint64_t ends = frame == escapes && i == 0 ? frame + 10 : frame + frames_alive;
-            held[ends].push_back(made.allocate(16 + random.below(300), allocating));
+            held[ends].push_back(made.allocate(16 + random.below(300), allocating, thread));
         }
-        for (const std::uint64_t each : held[frame]) made.free(each, allocating);
+        for (const std::uint64_t each : held[frame]) made.free(each, thread);
         made.frame();
     }
     return made.take();
@@ -171,7 +185,7 @@ inline lab::trace growing_program(std::uint64_t arrays, std::uint64_t final_byte
     for (std::uint64_t i = 0; i < arrays; ++i) {
         const std::uint64_t array = made.allocate(64, allocating);
         for (std::uint64_t bytes = 128; bytes <= final_bytes; bytes *= 2) made.resize(array, bytes, allocating);
-        made.free(array, allocating);
+        made.free(array);
     }
     return made.take();
 }
@@ -197,7 +211,7 @@ inline lab::trace mixed_program(std::uint64_t events, std::uint64_t seed, std::u
             made.resize(live[which].first, random.below(3000), 0, thread);
             continue;
         }
-        made.free(live[which].first, 0, thread);
+        made.free(live[which].first, thread);
         live.erase(live.begin() + static_cast<std::ptrdiff_t>(which));
     }
     return made.take();

@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <new>
+#include <utility>
 #include <vector>
 
 #include "observe/replay/advice/counterfactual.hpp"
@@ -15,6 +18,22 @@
 #include "observe/replay/run/touch.hpp"
 #include "replay/made_trace.hpp"
 #include "support/process.hpp"
+
+namespace {
+
+std::size_t nothrow_calls = 0;
+
+}
+
+// The form that is a call more than the one that throws.
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+    ++nothrow_calls;
+    try {
+        return ::operator new(bytes);
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    }
+}
 
 namespace {
 
@@ -67,13 +86,24 @@ lifetime_advice advice_of(advice_kind kind, scope_place where, std::uint64_t roo
     return made;
 }
 
+/// The scopes of Temp that the first group fits.
+lifetime_advice temp_of(const trace& recorded) {
+    const std::vector<block_life> lives = lives_of(recorded);
+    const group_advice found = advise(recorded, groups_of(recorded, lives).front(), lives);
+    EXPECT_FALSE(found.fits.empty()) << found.refusal;
+    EXPECT_EQ(found.fits.front().kind, advice_kind::temp);
+    return found.fits.front();
+}
+
 TEST(player, redirected_blocks_end_with_the_same_data) {
     const std::vector<std::pair<trace, lifetime_advice>> cases{
-        {made::scratch_program(200, 20, ~0U), advice_of(advice_kind::temp, scope_place::function)},
+        {made::scratch_program(200, 20, ~0U), temp_of(made::scratch_program(200, 20, ~0U))},
         {made::frame_program(100, 30, 0), advice_of(advice_kind::temp, scope_place::frame)},
         {made::frame_program(100, 30, 3), advice_of(advice_kind::temp_job, scope_place::frame)},
         {made::node_program(5000, 100), advice_of(advice_kind::pool, scope_place::unknown, 48)},
         {made::node_program(5000, 100, ~0U, 2), advice_of(advice_kind::shared_pool, scope_place::unknown, 48)},
+        {made::node_program(5000, 100, ~0U, 1, trace_family::zeroed),
+         advice_of(advice_kind::pool, scope_place::unknown, 48)},
         {made::document_program(50, 200), advice_of(advice_kind::arena, scope_place::unknown)},
         {made::growing_program(200, 8192), advice_of(advice_kind::reserve, scope_place::unknown, 8192)},
         {made::growing_program(200, 8192), advice_of(advice_kind::reserve, scope_place::unknown, 1000)},
@@ -97,6 +127,37 @@ TEST(player, a_block_that_outlives_its_memory_is_found) {
     EXPECT_EQ(found.wrong, wrong_contents);
 }
 
+TEST(player, calloc_of_a_pool_is_zero_although_its_blocks_were_used) {
+    const redirected_trace one{made::node_program(5000, 100, ~0U, 1, trace_family::zeroed)};
+    replay_plan plan = one.with(advice_of(advice_kind::pool, scope_place::unknown, 48));
+    EXPECT_EQ(std::count_if(plan.ops.begin(), plan.ops.end(),
+                            [](const plan_op& each) { return each.call == plan_call::take_zeroed; }),
+              5000);
+    EXPECT_EQ(replayed(plan).wrong, "");
+}
+
+TEST(player, operator_new_that_has_no_memory_ends_the_replay) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer ends the process instead";
+    made::program program;
+    program.free(program.allocate(std::uint64_t{1} << 46, 0, 0, trace_family::operator_new));
+    const replay_plan plan = make_plan(program.take());
+    std::vector<void*> held(plan.slot_count + 1);
+    redirects to(plan.routes);
+    bare_around around;
+    player_state state;
+    EXPECT_FALSE(play(view_of(plan).of_thread(0), held.data(), to, around, state));
+    EXPECT_EQ(held[0], nullptr);
+}
+
+TEST(player, operator_new_is_called_as_programs_call_it) {
+    made::program program;
+    for (int i = 0; i < 100; ++i) program.free(program.allocate(50, 0, 0, trace_family::operator_new));
+    const replay_plan plan = make_plan(program.take());
+    nothrow_calls = 0;
+    static_cast<void>(replayed(plan));
+    EXPECT_EQ(nothrow_calls, 0U);
+}
+
 TEST(player, other_contents_give_another_digest) {
     EXPECT_NE(replayed(make_plan(made::node_program(500, 10))).digest,
               replayed(make_plan(made::node_program(500, 11))).digest);
@@ -109,13 +170,19 @@ TEST(player, each_policy_writes_what_it_says) {
         touch_it();
         return std::count_if(block.begin(), block.end(), [](unsigned char byte) { return byte != 0; });
     };
-    EXPECT_EQ(written([&] { touch<touch_policy::none>(block.data(), block.size()); }), 0);
-    EXPECT_EQ(written([&] { touch<touch_policy::pages>(block.data(), block.size()); }), 3);
-    EXPECT_EQ(written([&] { touch<touch_policy::ends>(block.data(), block.size()); }), 8 + 8 + 2);
-    EXPECT_EQ(written([&] { touch<touch_policy::ends>(block.data(), 3); }), 2);
-    EXPECT_EQ(written([&] { touch<touch_policy::ends>(block.data(), 1); }), 1);
-    EXPECT_EQ(written([&] { touch<touch_policy::whole>(block.data(), 1000); }), 1000);
-    EXPECT_EQ(written([&] { touch<touch_policy::whole>(block.data(), 0); }), 0);
+    EXPECT_EQ(written([&] { touch<touch_policy::none>(block.data(), 0, block.size()); }), 0);
+    EXPECT_EQ(written([&] { touch<touch_policy::pages>(block.data(), 0, block.size()); }), 3);
+    EXPECT_EQ(written([&] { touch<touch_policy::ends>(block.data(), 0, block.size()); }), 8 + 8 + 2);
+    EXPECT_EQ(written([&] { touch<touch_policy::ends>(block.data(), 0, 3); }), 2);
+    EXPECT_EQ(written([&] { touch<touch_policy::ends>(block.data(), 0, 1); }), 1);
+    EXPECT_EQ(written([&] { touch<touch_policy::whole>(block.data(), 0, 1000); }), 1000);
+    EXPECT_EQ(written([&] { touch<touch_policy::whole>(block.data(), 0, 0); }), 0);
+    // What a realloc added is written, and what was there before is not.
+    EXPECT_EQ(written([&] { touch<touch_policy::whole>(block.data(), 600, 1000); }), 400);
+    EXPECT_EQ(written([&] { touch<touch_policy::ends>(block.data(), 600, 5000); }), 8 + 8 + 1);
+    EXPECT_EQ(written([&] { touch<touch_policy::pages>(block.data(), 600, 4000); }), 0)
+        << "the page was written before";
+    EXPECT_EQ(written([&] { touch<touch_policy::whole>(block.data(), 1000, 600); }), 0);
     EXPECT_EQ(touch_named("ends"), touch_policy::ends);
     EXPECT_FALSE(touch_named("some").has_value());
 }

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,8 @@
 #include "observe/replay/advice/advice_report.hpp"
 #include "observe/replay/plan/plan_file.hpp"
 #include "observe/replay/run/replay_experiment.hpp"
+#include "observe/replay/run/replay_limits.hpp"
+#include "observe/replay/run/threads.hpp"
 #include "replay/made_trace.hpp"
 #include "support/process.hpp"
 
@@ -51,6 +54,7 @@ TEST(replay, every_installed_malloc_replays_a_program_with_threads) {
         ++measured;
         EXPECT_GT(figure(each, replay_time, "one thread"), 0);
         EXPECT_GT(figure(each, replay_time, "threads as recorded"), 0);
+        EXPECT_GT(figure(each, replay_first, "one thread"), 0);
         EXPECT_GE(figure(each, "p99.9", "allocate"), figure(each, "p50", "allocate"));
         EXPECT_GT(figure(each, replay_peak), 0);
         EXPECT_EQ(figure(each, replay_digest), figure(found.contestants[0], replay_digest)) << "the same data";
@@ -88,6 +92,111 @@ TEST(saving, both_replays_hold_the_same_data_and_are_compared_by_round) {
     EXPECT_GT(found.recorded_ns, 0);
 }
 
+replay_settings few_rounds() {
+    replay_settings settings;
+    settings.rounds = 6;
+    settings.repeat = 1;
+    return settings;
+}
+
+TEST(saving, a_group_that_is_empty_less_often_than_a_process_replays_it_is_measured_on_first_replays) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer brings a malloc of its own";
+    replay_settings settings = few_rounds();
+    for (const std::uint64_t documents : {3U, 30U}) {
+        const trace recorded = made::document_program(documents, 100);
+        const std::vector<block_life> lives = lives_of(recorded);
+        const std::vector<block_group> groups = groups_of(recorded, lives);
+        lifetime_advice advice;
+        advice.kind = advice_kind::arena;
+        const redirected_group one{&groups.front(), advice};
+        settings.repeat = 10;
+        const measured_saving found = measure_saving(recorded, {&one, 1}, system_malloc(), settings);
+        EXPECT_EQ(found.error, "");
+        EXPECT_EQ(found.is_first_alone, documents == 3U);
+        EXPECT_EQ(found.time_ratio.rounds, documents == 3U ? 12U : 6U);
+        EXPECT_EQ(found.first_ratio.rounds, found.time_ratio.rounds);
+        if (found.is_first_alone) {
+            EXPECT_EQ(found.first_ratio.median, found.time_ratio.median);
+        }
+    }
+}
+
+TEST(saving, nothing_that_is_redirected_saves_nothing) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer brings a malloc of its own";
+    replay_settings settings = few_rounds();
+    settings.chance = 1e-4;
+    settings.rounds = least_rounds(settings.chance);
+    const measured_saving found = measure_saving(made::node_program(2000, 50), {}, system_malloc(), settings);
+    EXPECT_EQ(found.error, "");
+    EXPECT_TRUE(found.same_contents);
+    EXPECT_FALSE(std::isnan(found.time_ratio.high));
+    EXPECT_FALSE(found.is_proven());
+}
+
+TEST(saving, a_library_of_offsets_is_no_malloc) {
+    found_malloc offsets = system_malloc();
+    offsets.has_offsets = true;
+    const measured_saving found = measure_saving(made::node_program(100, 10), {}, offsets, few_rounds());
+    EXPECT_NE(found.error.find("cannot be used as a malloc"), std::string::npos) << found.error;
+}
+
+TEST(replay, a_trace_that_this_machine_has_no_memory_for_is_refused_before_a_round) {
+    made::program program;
+    program.free(program.allocate(std::uint64_t{1} << 46));
+    const trace recorded = program.take();
+    EXPECT_NE(why_too_large(make_plan(recorded)).find("67108864"), std::string::npos);
+    EXPECT_NE(advise_on(recorded, system_malloc(), {}).error.find("available"), std::string::npos);
+    EXPECT_EQ(why_too_large(make_plan(made::node_program(100, 10))), "");
+}
+
+TEST(replay, hundreds_of_threads_are_not_started_at_once) {
+    made::program program;
+    for (std::uint32_t thread = 0; thread < 1000; ++thread) program.free(program.allocate(10, 0, thread), thread);
+    const trace recorded = program.take();
+    EXPECT_NE(why_no_threads(make_plan(recorded, plan_threads::recorded)).find("1000 threads"), std::string::npos);
+    EXPECT_EQ(why_no_threads(make_plan(recorded)), "") << "one thread makes the calls of all";
+}
+
+TEST(replay, one_call_in_a_thousand_is_shown_of_a_thousand_calls) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer brings a malloc of its own";
+    const experiment_result few = replayed_on({system_malloc()}, made::node_program(900, 10));
+    ASSERT_EQ(few.contestants[0].state, outcome::measured) << few.contestants[0].reason;
+    EXPECT_GT(figure(few.contestants[0], "p99", "allocate"), 0);
+    for (const metric& each : few.contestants[0].metrics) EXPECT_NE(each.name, "p99.9");
+}
+
+TEST(replay, a_thread_without_memory_ends_the_others) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer ends the process instead";
+    // Thread 1 waits for a block that thread 0 cannot allocate.
+    made::program program;
+    const std::uint64_t huge = program.allocate(std::uint64_t{1} << 46);
+    program.free(huge, 1);
+    const std::uint64_t after = program.allocate(10, 0, 1);
+    program.free(after, 1);
+    const replay_plan plan = make_plan(program.take(), plan_threads::recorded);
+    const page_array<void*> held(plan.slot_count + 1);
+    redirects to(plan.routes);
+    const threads_outcome found = play_threads(view_of(plan), held.data(), to, bare_around{});
+    EXPECT_EQ(found.failure, no_memory);
+}
+
+TEST(replay, threads_hand_blocks_over_as_often_as_the_trace_is_replayed) {
+    const trace recorded = made::mixed_program(5000, 21, 3);
+    const replay_plan plan = make_plan(recorded, plan_threads::recorded);
+    ASSERT_EQ(plan.error, "");
+    const page_array<void*> held(plan.slot_count + 1);
+    redirects to(plan.routes);
+    for (int i = 0; i < 3; ++i) {
+        const threads_outcome found = play_threads(view_of(plan), held.data(), to, bare_around{});
+        EXPECT_EQ(found.failure, "");
+        EXPECT_GT(found.spent_ns, 0);
+        bare_around around;
+        player_state state;
+        for (std::size_t thread = 0; thread < plan.threads.size(); ++thread)
+            EXPECT_TRUE(play(view_of(plan).tail_of(thread), held.data(), to, around, state));
+    }
+}
+
 TEST(saving, memory_that_ends_too_early_is_no_advice) {
     if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer brings a malloc of its own";
     const trace recorded = made::frame_program(60, 30, 3);
@@ -115,12 +224,28 @@ TEST(advice_report, every_group_has_a_proof_or_a_reason) {
     EXPECT_EQ(found.error, "");
     ASSERT_EQ(found.groups.size(), 1U);
     EXPECT_GE(found.other_groups, 1U) << "what was not looked at is counted";
+    EXPECT_GE(found.comparisons, 1U);
+    EXPECT_GE(found.replay.rounds, least_rounds(usual_chance / static_cast<double>(found.comparisons)));
     EXPECT_TRUE(found.has_stacks);
     EXPECT_FALSE(found.has_frames);
     const advised_group& group = found.groups.front();
     EXPECT_TRUE(group.was_measured) << "what fits is shown first";
     EXPECT_EQ(group.advice.kind != advice_kind::leave_alone, group.saving.is_proven());
     EXPECT_TRUE(group.saving.is_proven() || !group.reason.empty());
+}
+
+TEST(advice_report, groups_that_are_too_small_are_not_promised) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer brings a malloc of its own";
+    made::program program;
+    const std::uint32_t most = program.stack({made::list_code + 8, made::main_code + 4}),
+                        few = program.stack({made::other_code + 8, made::main_code + 4});
+    for (std::uint64_t i = 0; i < 2000; ++i) program.allocate(16 + i % 90 * 50, most);
+    program.allocate(10, few);
+    advice_settings settings;
+    settings.replay = few_rounds();
+    const advice_report found = advise_on(program.take(), system_malloc(), settings);
+    EXPECT_EQ(found.small_groups, 1U);
+    EXPECT_EQ(found.other_groups, 0U) << "--groups would not show it";
 }
 
 TEST(advice_report, a_trace_without_allocations_is_refused) {

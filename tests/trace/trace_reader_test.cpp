@@ -217,6 +217,11 @@ TEST(trace_reader, a_trace_that_is_written_is_read_as_it_was) {
     EXPECT_EQ(again.events[0].alignment_log2, 8);
     EXPECT_EQ(again.marks, std::vector<std::string>{"late"});
     EXPECT_EQ(again.process, 77u);
+    EXPECT_EQ(stacked.stack_frames, 2u);
+    EXPECT_EQ(again.stack_frames, 2u) << "it still counts as cut short";
+    trace unlimited = stacked;
+    unlimited.stack_frames = 0;
+    EXPECT_EQ(read_valid(write_trace(unlimited)).stack_frames, 3u) << "no stack counts as cut short";
 }
 
 TEST(trace_reader, a_part_begins_with_what_is_in_use) {

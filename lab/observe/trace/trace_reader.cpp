@@ -155,6 +155,7 @@ trace read_trace(std::string_view bytes, const trace_limits& limits) {
     if (!read.ok()) return read;
     read.damage = file.damage;
     read.process = file.header.process;
+    read.stack_frames = file.header.stack_frames;
     read.sample_bytes = file.header.sample_bytes;
     trace_merger(file, read, limits.events, limits.payload_bytes).run();
     read_texts(file, read);

@@ -176,8 +176,12 @@ void append_texts(std::string& file, const trace& of) {
     header.threads = of.threads;
     header.sample_bytes = of.sample_bytes;
     header.tick_shift = tick_shift;
-    for (const trace_stack& each : of.stacks)
-        header.stack_frames = std::max(header.stack_frames, static_cast<std::uint32_t>(each.frames.size()));
+    // A stack with as many frames as the header says counts as cut short. Where the trace has no limit, none is.
+    header.stack_frames = of.stack_frames;
+    for (const trace_stack& each : of.stacks) {
+        const auto frames = static_cast<std::uint32_t>(each.frames.size());
+        if (frames != 0 && of.stack_frames == 0) header.stack_frames = std::max(header.stack_frames, frames + 1);
+    }
     header.stacks = static_cast<std::uint32_t>(of.stacks.size() - 1);
     header.last_ticks = header.last_ns = of.events.empty() ? 0 : of.events.back().time_ns; // a tick is a nanosecond
     return header;

@@ -5,8 +5,16 @@
 
 #include <fmt/format.h>
 
+#include <stdlib.h>
+
 #include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "bench/harness/mallocs/malloc_peers.hpp"
@@ -15,6 +23,7 @@
 #include "cli/arguments/row_choice.hpp"
 #include "cli/command_line.hpp"
 #include "cli/programs/child_program.hpp"
+#include "cli/programs/traced_program.hpp"
 #include "cli/terminal.hpp"
 #include "observe/replay/advice/advice_report.hpp"
 #include "observe/replay/report/advise_html.hpp"
@@ -26,9 +35,22 @@ namespace tenure::lab {
 
 namespace {
 
+namespace fs = std::filesystem;
+
+constexpr std::uint32_t recorded_frames = 32; ///< of the stacks of a program that is run
+
 /// Finds the malloc that the replays use. Returns   one with a reason if there is none.
 found_malloc find_base(const std::string& name) {
-    if (names_a_file(name)) return find_malloc_file(name);
+    if (names_a_file(name)) {
+        found_malloc file = find_malloc_file(name);
+        if (file.found && file.has_offsets) {
+            file.found = false;
+            file.reason = fmt::format("{} provides an offset allocator and no malloc: only `tenure bench offsets` can "
+                                      "use it",
+                                      name);
+        }
+        return file;
+    }
     std::vector<std::string> known{"glibc"};
     for (found_malloc& each : find_mallocs()) {
         if (same_name(each.name, name) || (name == "glibc" && each.name == system_malloc_name)) return each;
@@ -38,6 +60,46 @@ found_malloc find_base(const std::string& name) {
     none.reason = unknown_name("malloc", name, known);
     return none;
 }
+
+/// The largest of the traces: a program may start the one that does the work. Empty if there is none.
+std::string largest_of(const traced_program& recorded) {
+    std::string largest = recorded.own;
+    const auto bytes = [](const std::string& file) {
+        std::error_code error;
+        const std::uintmax_t found = file.empty() ? 0 : fs::file_size(file, error);
+        return error ? 0 : found;
+    };
+    for (const std::vector<std::string>* const files : {&recorded.after_exec, &recorded.others})
+        for (const std::string& each : *files)
+            if (bytes(each) > bytes(largest)) largest = each;
+    return largest;
+}
+
+/// A folder for a trace, which is removed with this object.
+class trace_folder {
+public:
+    trace_folder() {
+        std::error_code error;
+        std::string name = (fs::temp_directory_path(error) / "tenure-advise-XXXXXX").string();
+        if (error || ::mkdtemp(name.data()) == nullptr)
+            refusal_ = fmt::format("cannot create a folder for the trace: {}",
+                                   error ? error.message() : std::string(std::strerror(errno)));
+        else
+            path_ = name;
+    }
+    ~trace_folder() {
+        std::error_code error;
+        if (!path_.empty()) fs::remove_all(path_, error);
+    }
+    trace_folder(const trace_folder&) = delete;
+    trace_folder& operator=(const trace_folder&) = delete;
+
+    [[nodiscard]] const std::string& path() const { return path_; }
+    [[nodiscard]] const std::string& refusal() const { return refusal_; }
+
+private:
+    std::string path_, refusal_;
+};
 
 }
 
@@ -56,25 +118,49 @@ advise_command::advise_command(CLI::App& app)
         ->add_option("--html", html_,
                      "Writes a page with a plot of the lifetimes of each group; - means standard output")
         ->type_name("FILE");
-    command_->add_option("trace", file_, "A file that `tenure record` has written")->required()->type_name("FILE");
+    command_
+        ->add_option("trace", words_,
+                     "A file that `tenure record` has written; or, after --, a program and its arguments, which is "
+                     "recorded first")
+        ->required()
+        ->type_name("FILE or -- PROGRAM");
     command_->footer(
         "\n"
         "Examples:\n"
-        "  tenure record --out parse.trace -- ./parse input   records a program\n"
-        "  tenure advise parse.trace                          what could be allocated otherwise\n"
+        "  tenure advise -- ./parse input                       runs a program, and what it could allocate otherwise\n"
+        "  tenure record --stacks 32 -o parse.trace -- ./parse  records a program\n"
         "  tenure advise parse.trace --base jemalloc --html advice.html\n\n"
-        "Blocks are grouped by the function that allocates them, then by its callers, then by size. A rule is "
+        "A program is recorded with call stacks of 32 frames in a temporary file, and what is said of it goes to "
+        "standard error: standard output is the program's. Of several processes the one with the largest trace "
+        "counts.\n\n"
+        "Blocks are grouped by the call that allocates them, then by its callers, then by size. A rule is "
         "learned on one half of a group and checked "
         "on the other; then the trace is replayed with the group in Tenure's memory, against the malloc "
-        "of --base, in paired rounds. Advice that saves no time in these is not given.\n\n"
-        "Exit codes: 0 ok, also if there is no advice; 2 invalid command line, or a file that is no "
-        "trace or is empty; 3 a file or standard output could not be written; 70 the command itself "
-        "failed; 130 interrupted.");
+        "of --base, in paired rounds. Advice that saves no time in these, and in as many others that confirm it, is "
+        "not given. The more there is to compare the surer each comparison must be: --rounds is raised if it does not "
+        "suffice.\n\n"
+        "Exit codes: of a program that is run, its own unless that is 0, or 128 plus the signal's number when a signal "
+        "ended it; 0 ok, also if there is no advice; 2 invalid command line, or a file that is no trace or is empty; 3 "
+        "a file or standard output could not be written; 70 the command itself failed; 126 the program cannot be "
+        "recorded; 127 the program was not found; 130 interrupted.");
 }
 
-int advise_command::run() const {
-    if (html_ == "-" && json_ == "-") {
-        say("standard output takes one of --html and --json");
+std::string advise_command::mistake_in_options(bool is_run) const {
+    if (!is_run && words_.size() > 1)
+        return fmt::format("advise takes one trace, and not {} as well. A program and its arguments follow --: tenure "
+                           "advise -- PROGRAM ...",
+                           words_[1]);
+    if (html_ == "-" && json_ == "-") return "standard output takes one of --html and --json";
+    if (options_.settings().rounds < least_rounds())
+        return fmt::format("--rounds {} proves nothing: with fewer than {} rounds there is no interval of 95 %",
+                           options_.settings().rounds, least_rounds());
+    return {};
+}
+
+int advise_command::run(int argc, char** argv) const {
+    const bool is_run = std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--"; });
+    if (const std::string mistake = mistake_in_options(is_run); !mistake.empty()) {
+        say(mistake);
         return exit_code::bad_usage;
     }
     for (const std::string* const each : {&html_, &json_}) {
@@ -88,31 +174,55 @@ int advise_command::run() const {
         say("--base: " + base.reason);
         return exit_code::bad_usage;
     }
+    return is_run ? record_and_advise(base) : advise_file(words_.front(), base, false);
+}
+
+int advise_command::record_and_advise(const found_malloc& base) const {
+    const trace_folder folder;
+    if (!folder.refusal().empty()) {
+        say(folder.refusal());
+        return exit_code::not_written;
+    }
+    trace_request request;
+    request.file = folder.path() + "/" + fs::path(words_.front()).filename().string() + ".trace";
+    request.stacks = recorded_frames;
+    const traced_program recorded = trace_program(words_, request);
+    const std::string largest = largest_of(recorded);
+    if (largest.empty()) return recorded.code;
+    if (!recorded.after_exec.empty() || !recorded.others.empty())
+        say("several programs were recorded: advice is of the one with the largest trace. `tenure record` keeps them "
+            "all");
+    const int advised = advise_file(largest, base, true);
+    return recorded.code != exit_code::ok ? recorded.code : advised;
+}
+
+int advise_command::advise_file(const std::string& file, const found_malloc& base, bool is_run) const {
+    const trace recorded = read_for_replay(file);
+    if (!recorded.ok()) return exit_code::bad_usage;
+    const std::string shown = is_run ? words_.front() : file;
+    stack_names names(recorded);
     advice_settings settings;
     settings.replay = options_.settings();
     settings.max_groups = groups_;
-    if (settings.replay.rounds < least_proving_rounds) {
-        say(fmt::format("--rounds {} proves nothing: with fewer than {} rounds there is no interval of 95 %",
-                        settings.replay.rounds, least_proving_rounds));
-        return exit_code::bad_usage;
-    }
-    const trace recorded = read_for_replay(file_);
-    if (!recorded.ok()) return exit_code::bad_usage;
+    settings.functions = [&](std::uint64_t address) { return names.function_of(address); };
     const interrupt_guard guard;
     const advice_report found = advise_on(recorded, base, settings);
     if (!found.error.empty()) {
-        say(fmt::format("{}: {}", file_, found.error));
+        say(fmt::format("{}: {}", shown, found.error));
         return exit_code::bad_usage;
     }
     if (interrupted()) {
         say("interrupted: nothing is shown, because advice without its proof would be a guess");
         return exit_code::interrupted;
     }
-    stack_names names(recorded);
     const place_names named = [&](std::uint32_t stack) { return names.of(stack); };
-    bool is_written = html_ == "-" || json_ == "-" || print(to_text(found, named, output_style()));
+    bool is_written = true;
+    if (is_run)
+        std::fputs(to_text(found, named, output_style()).c_str(), stderr); // standard output is the program's
+    else if (html_ != "-" && json_ != "-")
+        is_written = print(to_text(found, named, output_style()));
     if (!json_.empty()) is_written = write_to(json_, to_json(found, named)) && is_written;
-    if (!html_.empty()) is_written = write_to(html_, to_html(found, named, file_)) && is_written;
+    if (!html_.empty()) is_written = write_to(html_, to_html(found, named, shown)) && is_written;
     return is_written ? exit_code::ok : exit_code::not_written;
 }
 

@@ -11,8 +11,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/programs/child_program.hpp"
-
 namespace tenure::lab {
 
 class record_command {
@@ -25,8 +23,6 @@ public:
 
 private:
     [[nodiscard]] std::string mistake_in_options() const;
-    /// Packs what the processes have left. Returns   what to exit with.
-    [[nodiscard]] static int keep(const std::string& file, std::uint64_t recording, const ended_program& ended);
 
     CLI::App* command_;
     std::string out_, sample_;

@@ -18,6 +18,7 @@
 #include "observe/replay/plan/plan_file.hpp"
 #include "observe/replay/report/advice_words.hpp"
 #include "observe/replay/run/replay_experiment.hpp"
+#include "observe/replay/run/replay_limits.hpp"
 #include "report/json/json.hpp"
 #include "report/table/text.hpp"
 
@@ -93,8 +94,8 @@ int replay_command::run(int argc, char** argv) const {
     const trace recorded = read_for_replay(file_);
     if (!recorded.ok()) return exit_code::bad_usage;
     const replay_plan folded = make_plan(recorded);
-    if (!folded.ok()) {
-        say(fmt::format("{}: {}", file_, folded.error));
+    if (const std::string refused = folded.ok() ? why_too_large(folded) : folded.error; !refused.empty()) {
+        say(fmt::format("{}: {}", file_, refused));
         return exit_code::bad_usage;
     }
     const replay_plan threads = make_plan(recorded, plan_threads::recorded);
@@ -109,14 +110,16 @@ int replay_command::run(int argc, char** argv) const {
     how.seed = settings.seed;
     how.timeout = settings.timeout;
     how.parts = 1U << part_time | 1U << part_calls | 1U << part_memory | 1U << part_contents;
-    if (recorded.threads > 1) how.parts |= 1U << part_threads;
+    const std::string without_threads = why_no_threads(threads);
+    if (recorded.threads > 1 && without_threads.empty()) how.parts |= 1U << part_threads;
     const std::vector<measured_row> rows = choice.of(described, how.parts);
     if (const std::string refused = choice.refusal(); !refused.empty()) {
         say(refused);
         return exit_code::bad_usage;
     }
     plan_file file;
-    const std::vector<const replay_plan*> plans{&folded, &threads};
+    std::vector<const replay_plan*> plans{&folded};
+    if (without_threads.empty()) plans.push_back(&threads);
     if (const std::string refused = file.write(plans); !refused.empty()) {
         say(refused);
         return exit_code::failed;
@@ -131,7 +134,10 @@ int replay_command::run(int argc, char** argv) const {
     found.command = command_of(argc, argv);
     found.machine = describe_machine();
     const interrupt_guard guard;
-    if (json_ != "-" && !print(facts_of(recorded, folded) + "\n")) return exit_code::not_written;
+    std::string facts = facts_of(recorded, folded);
+    if (!without_threads.empty())
+        facts += fmt::format("The part with the program's threads is left out: {}.\n", without_threads);
+    if (json_ != "-" && !print(facts + "\n")) return exit_code::not_written;
     found.experiments.push_back(run_experiment(described, options, rows, how));
     found.complete = !interrupted();
     drop_digests(found.experiments[0]);

@@ -26,7 +26,7 @@ private:
     CLI::App* command_;
     replay_options options_;
     std::vector<std::string> against_;
-    std::string json_, out_, file_;
+    std::string json_, file_;
 };
 
 }

@@ -76,26 +76,25 @@ private:
 };
 
 void walk(block_group& group, std::span<const block_life> lives) {
-    std::uint64_t in_use = 0, in_use_bytes = 0, youngest = 0;
+    std::uint64_t in_use = 0, in_use_bytes = 0, youngest = 0, freed_in_burst = 0;
     std::vector<bool> freed(group.blocks.size());
     std::unordered_map<std::uint32_t, thread_order> orders;
-    bool had_free = false;
     for (const step& each : steps_of(group, lives)) {
         const block_life& life = lives[group.blocks[each.index]];
         if (each.is_free) {
             --in_use;
             in_use_bytes -= life.largest_bytes;
             youngest += std::uint64_t{orders[life.born.thread].free(each.index, freed)};
-            had_free = true;
+            ++freed_in_burst;
             if (in_use == 0) group.bursts.back().end = each.event;
             continue;
         }
         if (in_use == 0) {
-            group.bursts.push_back({each.event, never, each.index, 0, 0, 0, true});
-            had_free = false;
+            group.bursts.push_back({each.event, never, each.index});
+            freed_in_burst = 0;
         }
         group_burst& burst = group.bursts.back();
-        burst.ends_together = burst.ends_together && !had_free;
+        burst.early = freed_in_burst;
         ++burst.blocks;
         burst.bytes += life.largest_bytes;
         ++in_use;
@@ -109,7 +108,7 @@ void walk(block_group& group, std::span<const block_life> lives) {
     group.lifo_share = share_of(youngest, group.blocks.size() - group.left);
     std::uint64_t together = 0;
     for (const group_burst& each : group.bursts)
-        if (each.ends_together && each.end != never) together += each.blocks;
+        if (each.end != never) together += each.blocks - each.early;
     group.together_share = share_of(together, group.blocks.size());
 }
 
@@ -137,6 +136,7 @@ void complete(block_group& group, const trace& recorded, std::span<const block_l
         if (life.born.stack != 0) stacks.insert(life.born.stack);
         group.bytes += life.first_bytes;
         ++sizes[life.first_bytes];
+        group.zeroed += std::uint64_t{life.is_zeroed};
         group.resized += std::uint64_t{life.resizes != 0};
         group.resizes += life.resizes;
         if (!life.is_freed()) {
@@ -188,12 +188,6 @@ std::uint32_t size_class_of(std::uint64_t bytes) {
     const auto doubling = static_cast<std::uint32_t>(std::bit_width(bytes - 1)) - 1; // 7 for 129 to 256
     const auto quarter = static_cast<std::uint32_t>((bytes - 1) >> (doubling - 2)) & 3U;
     return fine_classes + (doubling - 7) * 4 + quarter;
-}
-
-std::uint64_t largest_of_class(std::uint32_t size_class) {
-    if (size_class < fine_classes) return (std::uint64_t{size_class} + 1) * 16;
-    const std::uint32_t doubling = (size_class - fine_classes) / 4 + 7, quarter = (size_class - fine_classes) % 4;
-    return (std::uint64_t{5} + quarter) << (doubling - 2);
 }
 
 bool has_stacks(const trace& recorded) {

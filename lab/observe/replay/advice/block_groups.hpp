@@ -18,8 +18,6 @@ namespace tenure::lab {
 
 /// Sizes of one class differ by at most a fifth (or 16 bytes): four classes per doubling.
 [[nodiscard]] std::uint32_t size_class_of(std::uint64_t bytes);
-/// The largest size of a class.
-[[nodiscard]] std::uint64_t largest_of_class(std::uint32_t size_class);
 
 /// Typical, rare and worst.
 struct lifetime_figures {
@@ -33,7 +31,7 @@ struct group_burst {
     std::uint64_t blocks = 0;
     std::uint64_t bytes = 0;      ///< of all its blocks
     std::uint64_t peak_bytes = 0; ///< in use at the same time
-    bool ends_together = false;   ///< none of its blocks was allocated after one was freed
+    std::uint64_t early = 0;      ///< blocks that were freed before its last block was allocated
 };
 
 inline constexpr std::uint32_t every_size = 0xFFFFFFFF;
@@ -54,14 +52,15 @@ struct block_group {
     std::array<std::uint64_t, 48> lifetimes{}; ///< freed blocks by the bits of their lifetime in events: [3] is 4 to 7
     double same_thread_share = 0;              ///< of freed blocks that the allocating thread freed
     double lifo_share = 0;                     ///< of freed blocks that were the group's youngest in their thread
-    double together_share = 0;                 ///< of blocks in bursts that end together
-    std::uint64_t left = 0;                    ///< in use at the end
-    std::uint64_t resized = 0;                 ///< blocks that were reallocated
-    std::uint64_t resizes = 0;                 ///< reallocations
-    std::uint32_t threads = 0;                 ///< that allocated
+    double together_share = 0; ///< of blocks that were freed after the last of their burst was allocated
+    std::uint64_t left = 0;    ///< in use at the end
+    std::uint64_t zeroed = 0;  ///< blocks of calloc
+    std::uint64_t resized = 0; ///< blocks that were reallocated
+    std::uint64_t resizes = 0; ///< reallocations
+    std::uint32_t threads = 0; ///< that allocated
 };
 
-/// All groups, the one with most blocks first. By the function that allocates (the innermost frame) where the trace has
+/// All groups, the one with most blocks first. By the call that allocates (the innermost frame) where the trace has
 /// stacks, otherwise by size class.
 [[nodiscard]] std::vector<block_group> groups_of(const trace& recorded, std::span<const block_life> lives);
 

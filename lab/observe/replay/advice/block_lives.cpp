@@ -30,6 +30,7 @@ std::vector<block_life> lives_of(const trace& recorded) {
             life.born = now;
             life.first_bytes = life.largest_bytes = life.last_bytes = event.bytes;
             life.alignment_log2 = event.alignment_log2;
+            life.is_zeroed = event.family == trace_family::zeroed;
             now.bytes += event.bytes;
             continue;
         }

@@ -32,7 +32,8 @@ struct block_life {
     std::uint64_t first_bytes = 0, largest_bytes = 0, last_bytes = 0;
     std::uint32_t resizes = 0;
     std::uint8_t alignment_log2 = 4;
-    bool crossed = false; ///< freed or resized by another thread than the one that allocated it
+    bool is_zeroed = false; ///< calloc
+    bool crossed = false;   ///< freed or resized by another thread than the one that allocated it
 
     [[nodiscard]] bool is_freed() const { return died.event != never; }
 };

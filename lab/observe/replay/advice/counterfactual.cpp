@@ -6,10 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numbers>
+
+#include <fmt/format.h>
 
 #include "bench/harness/schedule.hpp"
 #include "observe/replay/plan/plan_file.hpp"
 #include "observe/replay/run/replay_experiment.hpp"
+#include "observe/replay/run/replay_limits.hpp"
 #include "report/analysis/statistics.hpp"
 
 namespace tenure::lab {
@@ -48,12 +52,15 @@ double first_of(const std::vector<double>& samples) {
     return found == samples.end() ? not_a_number : *found;
 }
 
-void read_rows(const contestant_result& recorded, const contestant_result& advised, measured_saving& to) {
+void read_rows(const contestant_result& recorded, const contestant_result& advised, double chance,
+               measured_saving& to) {
     const std::vector<double> before = samples_of(recorded, replay_time), after = samples_of(advised, replay_time);
     std::vector<double> saved;
     for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) saved.push_back(before[i] - after[i]);
-    to.time_ratio = estimate_of(round_ratios(after, before));
-    to.saved_ns = estimate_of(saved);
+    to.time_ratio = estimate_of(round_ratios(after, before), chance);
+    to.first_ratio =
+        estimate_of(round_ratios(samples_of(advised, replay_first), samples_of(recorded, replay_first)), chance);
+    to.saved_ns = estimate_of(saved, chance);
     to.recorded_ns = summarize(before).median;
     to.recorded_peak_mib = summarize(samples_of(recorded, replay_peak)).median;
     to.advised_peak_mib = summarize(samples_of(advised, replay_peak)).median;
@@ -75,15 +82,33 @@ block_routes routes_for(const trace& recorded, std::span<const redirected_group>
             for (const std::uint64_t block : each.group->blocks) made.reserved_bytes[block] = each.advice.room_bytes;
             continue;
         }
-        made.temp_ends_with_frame |= each.advice.kind == advice_kind::temp && each.advice.where == scope_place::frame;
+        made.scopes.insert(made.scopes.end(), each.advice.scopes.begin(), each.advice.scopes.end());
         made.routes.push_back({route_of(each.advice.kind), each.advice.alignment_log2, each.advice.room_bytes});
         const auto route = static_cast<std::uint16_t>(made.routes.size() - 1);
         for (const std::uint64_t block : each.group->blocks) made.route_of_block[block] = route;
     }
+    made.scopes = nested(std::move(made.scopes));
     return made;
 }
 
-paired_estimate estimate_of(std::span<const double> values) {
+namespace {
+
+/// The chance that at most `outside` of the rounds are below the true median.
+double tail_of(std::size_t rounds, std::size_t outside) {
+    const double count = static_cast<double>(rounds);
+    double tail = 0;
+    for (std::size_t i = 0; i <= outside; ++i) {
+        const double below = static_cast<double>(i);
+        // In logarithms: half to the power of a thousand is no double.
+        tail += std::exp(std::lgamma(count + 1) - std::lgamma(below + 1) - std::lgamma(count - below + 1) -
+                         count * std::numbers::ln2);
+    }
+    return tail;
+}
+
+}
+
+paired_estimate estimate_of(std::span<const double> values, double chance) {
     std::vector<double> sorted;
     for (const double each : values)
         if (!std::isnan(each)) sorted.push_back(each);
@@ -91,20 +116,25 @@ paired_estimate estimate_of(std::span<const double> values) {
     paired_estimate made{not_a_number, not_a_number, not_a_number, static_cast<std::uint32_t>(sorted.size())};
     if (sorted.empty()) return made;
     made.median = quantile(sorted, 0.5);
-    // The number of rounds below the true median is binomial: the chance that at most `outside` are is `tail`.
-    const double rounds = static_cast<double>(sorted.size());
-    double chance = std::pow(0.5, rounds), tail = chance;
-    std::size_t outside = 0;
-    if (2 * tail > 0.05) return made;
-    for (;;) {
-        chance *= (rounds - static_cast<double>(outside)) / (static_cast<double>(outside) + 1);
-        if (2 * (tail + chance) > 0.05) break;
-        tail += chance;
-        ++outside;
+    if (made.rounds < least_rounds(chance)) return made;
+    // As many rounds as possible are left out on each side.
+    std::size_t outside = 0, most = (sorted.size() - 1) / 2;
+    while (outside < most) {
+        const std::size_t middle = (outside + most + 1) / 2;
+        if (2 * tail_of(sorted.size(), middle) <= chance)
+            outside = middle;
+        else
+            most = middle - 1;
     }
     made.low = sorted[outside];
     made.high = sorted[sorted.size() - 1 - outside];
     return made;
+}
+
+std::uint32_t least_rounds(double chance) {
+    std::uint32_t rounds = 1;
+    for (double outside = 0.5; 2 * outside > chance; outside /= 2) ++rounds;
+    return rounds;
 }
 
 std::uint32_t repeats_for(std::uint64_t calls, const replay_settings& settings) {
@@ -122,26 +152,35 @@ measured_saving measure_saving(const trace& recorded, std::span<const redirected
         if (!each->ok()) made.error = each->error;
     }
     if (!made.error.empty()) return made;
+    if (made.error = why_too_large(before); !made.error.empty()) return made;
     const experiment& described = replay_experiments()[1];
     plan_file file;
     const std::vector<const replay_plan*> plans{&before, &after};
     if (made.error = file.write(plans); !made.error.empty()) return made;
+    const std::uint32_t repeats = repeats_for(before.calls, settings);
+    const bool is_rare = std::any_of(groups.begin(), groups.end(),
+                                     [&](const redirected_group& each) { return each.group->bursts.size() < repeats; });
+    made.is_first_alone = is_rare || repeats == 1;
     parameters options(described.options);
     options.set("touch", static_cast<std::int64_t>(settings.touch));
-    options.set("repeat", repeats_for(before.calls, settings));
+    options.set("repeat", made.is_first_alone ? 1 : repeats);
     options.set_input(file.descriptor());
     const std::vector<found_malloc> mallocs{base};
     const std::vector<measured_row> rows = list_rows(described, mallocs, {});
     run_settings how;
-    how.rounds = settings.rounds;
+    how.rounds = is_rare ? settings.rounds * 2 : settings.rounds;
     how.seed = settings.seed;
     how.timeout = settings.timeout;
     how.parts = 1U << part_time | 1U << part_memory | 1U << part_contents;
     const experiment_result found = run_experiment(described, options, rows, how);
+    if (found.contestants.size() != 2) {
+        made.error = fmt::format("{} cannot be used as a malloc", base.name);
+        return made;
+    }
     for (const contestant_result& each : found.contestants) {
         if (each.state != outcome::measured) made.error = each.name + ": " + each.reason;
     }
-    if (made.error.empty()) read_rows(found.contestants[0], found.contestants[1], made);
+    if (made.error.empty()) read_rows(found.contestants[0], found.contestants[1], settings.chance, made);
     return made;
 }
 

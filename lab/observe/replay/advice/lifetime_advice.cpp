@@ -19,15 +19,13 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr std::uint64_t temp_job_frames = 4;      ///< the option's default
-constexpr std::uint64_t max_temp_bytes = 1 << 20; ///< of one scope; a thread's Temp has 4 MiB
-constexpr std::uint64_t max_temp_events = 20'000; ///< of one scope
-constexpr std::uint64_t least_bursts = 16;        ///< scopes or arenas in a trace
-constexpr std::uint64_t least_arena_blocks = 16;  ///< in one arena, on average
-constexpr double least_together = 0.95;           ///< share of an arena's blocks that live to its end
-constexpr std::uint64_t least_turnover = 4;       ///< blocks of a pool for each place
-constexpr double max_pool_waste = 0.125;          ///< share of the pool's bytes
-constexpr double least_resizes = 2;               ///< per block that is resized
+constexpr std::uint64_t temp_job_frames = 4;     ///< the option's default
+constexpr std::uint64_t least_bursts = 16;       ///< scopes or arenas in a trace
+constexpr std::uint64_t least_arena_blocks = 16; ///< in one arena, on average
+constexpr double least_together = 0.95;          ///< share of an arena's blocks that live to its end
+constexpr std::uint64_t least_turnover = 4;      ///< blocks of a pool for each place
+constexpr double max_pool_waste = 0.125;         ///< share of the pool's bytes
+constexpr double least_resizes = 2;              ///< per block that is resized
 constexpr double least_resized_share = 0.5;
 constexpr double reserve_share = 0.9; ///< of the blocks that the reserved size suffices for
 
@@ -38,11 +36,15 @@ confidence degree_of(std::uint64_t checked, std::uint64_t violations) {
 
 class adviser {
 public:
-    adviser(const trace& recorded, const block_group& group, std::span<const block_life> lives)
-        : recorded_(recorded), group_(group), lives_(lives), half_(group.blocks.size() / 2),
-          frames_(static_cast<std::uint32_t>(
-              std::count_if(recorded.events.begin(), recorded.events.end(),
-                            [](const trace_event& each) { return each.call == trace_call::frame; }))) {}
+    adviser(const trace& recorded, const block_group& group, std::span<const block_life> lives,
+            const code_functions& functions)
+        : recorded_(recorded), group_(group), lives_(lives), functions_(functions), half_(group.blocks.size() / 2) {
+        for (const trace_event& each : recorded.events) {
+            if (each.call != trace_call::frame) continue;
+            if (frames_++ == 0) frame_thread_ = each.thread;
+            several_end_frames_ |= each.thread != frame_thread_;
+        }
+    }
 
     group_advice make() {
         if (group_.blocks.size() < least_blocks) {
@@ -103,19 +105,42 @@ private:
     }
 
     void try_temp() {
-        const auto in_frame = [&](const block_life& one) { return frames_of(one) == 0 && !one.crossed; };
+        if (has_frames()) return try_temp_frames();
         const auto stays = [&](const block_life& one) { return ends_in_time(one) && !one.crossed; };
-        if (group_.frames.longest == 0 && has_frames()) {
-            if (!holds_in_both("Temp", in_frame)) return;
-            lifetime_advice made;
-            made.kind = advice_kind::temp;
-            made.where = scope_place::frame;
-            made.why = "every block is freed in the frame, and on the thread, that allocated it";
-            return accept(std::move(made));
-        }
-        if (has_frames() || breaks(false, stays) != 0 || group_.bursts.size() < least_bursts) return;
+        if (group_.bursts.size() < least_bursts || breaks(false, stays) != 0) return;
         if (!holds_in_both("Temp", stays)) return;
-        try_temp_scopes();
+        if (group_.threads != 1) return refuse("several threads allocate it, and their scopes cannot be told apart");
+        temp_scopes scopes = temp_scopes_of(recorded_, group_, lives_, functions_);
+        if (!scopes.refusal.empty()) return refuse(std::move(scopes.refusal));
+        lifetime_advice made;
+        made.kind = advice_kind::temp;
+        made.where = scopes.where;
+        made.scope_frame = scopes.frame;
+        made.scopes = std::move(scopes.all);
+        made.learned_on = scopes.learned_on;
+        made.checked_on = scopes.checked_on;
+        made.why = fmt::format("all blocks of a scope are freed within {} events, on the thread that allocated them",
+                               scopes.longest);
+        accept(std::move(made));
+    }
+
+    /// The end of a frame empties the Temp of the thread that ends it, and of no other.
+    void try_temp_frames() {
+        const auto in_frame = [&](const block_life& one) { return frames_of(one) == 0 && !one.crossed; };
+        if (breaks(false, in_frame) != 0) return;
+        if (several_end_frames_)
+            return refuse("its blocks are freed in the frame that allocated them, but several threads end frames: the "
+                          "trace does not tell which end belongs to which thread's work");
+        const auto is_elsewhere = [&](std::uint64_t block) { return lives_[block].born.thread != frame_thread_; };
+        if (std::any_of(group_.blocks.begin(), group_.blocks.end(), is_elsewhere))
+            return refuse("its blocks are freed in the frame that allocated them, but on a thread that does not end "
+                          "frames: Temp would fit if that thread called tn_reset_temp() after each piece of work");
+        if (!holds_in_both("Temp", in_frame)) return;
+        lifetime_advice made;
+        made.kind = advice_kind::temp;
+        made.where = scope_place::frame;
+        made.why = "every block is freed in the frame, and on the thread, that allocated it";
+        accept(std::move(made));
     }
 
     [[nodiscard]] bool has_frames() const { return frames_ != 0; }
@@ -124,71 +149,15 @@ private:
     [[nodiscard]] std::uint64_t frames_of(const block_life& one) const {
         return (one.is_freed() ? one.died.frame : frames_) - one.born.frame;
     }
-    /// A program may end in the middle of its work: what it allocated last can be in use then.
+    /// A program may end in the middle of its work: what it allocated last can be in use then. temp_scopes_of() looks
+    /// whether it was still in its scope.
     [[nodiscard]] bool ends_in_time(const block_life& one) const {
         return one.is_freed() || (group_.bursts.back().end == never && one.born.event >= group_.bursts.back().begin &&
                                   recorded_.events.size() - group_.bursts.back().begin <= max_temp_events);
     }
 
-    /// A scope that begins before a burst and ends after it.
-    void try_temp_scopes() {
-        if (group_.threads != 1) return refuse("several threads allocate it, and their scopes cannot be told apart");
-        std::vector<group_burst> bursts = group_.bursts;
-        if (bursts.back().end == never) bursts.pop_back();
-        const std::size_t half = bursts.size() / 2;
-        const auto is_short = [](const group_burst& one) {
-            return one.end != never && one.end - one.begin <= max_temp_events && one.bytes <= max_temp_bytes;
-        };
-        if (!std::all_of(bursts.begin(), bursts.begin() + static_cast<std::ptrdiff_t>(half), is_short)) return;
-        scope_finder scopes(recorded_, group_, lives_);
-        std::size_t frame = 0;
-        for (std::size_t i = 0; i < half && frame != scope_finder::no_frame; ++i)
-            frame = std::max(frame, scopes.frame_of(bursts[i]));
-        const bool by_phase = group_.stack == 0 && in_one_phase(0, half);
-        if (frame == scope_finder::no_frame && !by_phase)
-            return refuse("its blocks are short-lived, but the trace does not tell where a scope could stand: record "
-                          "it with call stacks (--stacks 32), frames (tn_next_frame) or marks");
-        std::uint64_t broken = 0, checked = 0;
-        for (std::size_t i = half; i < bursts.size(); ++i) {
-            checked += bursts[i].blocks;
-            const bool holds =
-                is_short(bursts[i]) && (by_phase ? in_one_phase(i, i + 1) : scopes.frame_of(bursts[i]) <= frame);
-            if (!holds) broken += bursts[i].blocks;
-        }
-        if (broken != 0)
-            return refuse(fmt::format("it seems to fit Temp, but {} of the {} blocks of the second half outlive the "
-                                      "scope that the first half would have",
-                                      broken, checked));
-        lifetime_advice made;
-        made.kind = advice_kind::temp;
-        made.where = by_phase ? scope_place::phase : scope_place::function;
-        made.scope_frame = by_phase ? 0 : frame;
-        made.checked_on = checked;
-        made.learned_on = group_.blocks.size() - checked;
-        made.why = fmt::format("all blocks of a scope are freed within {} events, on the thread that allocated them",
-                               longest_burst());
-        accept(std::move(made));
-    }
-
-    [[nodiscard]] bool in_one_phase(std::size_t begin, std::size_t end) const {
-        if (recorded_.marks.empty()) return false;
-        for (std::size_t i = begin; i < end; ++i) {
-            const group_burst& burst = group_.bursts[i];
-            for (std::uint64_t event = burst.begin; event <= burst.end; ++event)
-                if (recorded_.events[event].call == trace_call::mark) return false;
-        }
-        return true;
-    }
-
-    [[nodiscard]] std::uint64_t longest_burst() const {
-        std::uint64_t longest = 0;
-        for (const group_burst& each : group_.bursts)
-            if (each.end != never) longest = std::max(longest, each.end - each.begin);
-        return longest;
-    }
-
     void try_temp_job() {
-        if (!has_frames() || group_.frames.longest > temp_job_frames) return;
+        if (!has_frames()) return;
         const auto holds = [&](const block_life& one) { return frames_of(one) <= temp_job_frames; };
         if (!holds_in_both("TempJob", holds)) return;
         lifetime_advice made;
@@ -204,46 +173,68 @@ private:
         if (group_.threads != 1 || group_.blocks.size() / bursts.size() < least_arena_blocks) return;
         const auto stays = [](const block_life& one) { return one.is_freed() && !one.crossed; };
         const std::size_t half = bursts.size() / 2;
-        std::uint64_t learned = 0, learned_together = 0, checked = 0, apart = 0;
+        std::uint64_t learned = 0, learned_early = 0, checked = 0, early = 0;
         for (std::size_t i = 0; i < bursts.size(); ++i) {
-            const group_burst& each = bursts[i];
-            (i < half ? learned : checked) += each.blocks;
-            if (i < half && each.ends_together) learned_together += each.blocks;
-            if (i >= half && !each.ends_together) apart += each.blocks;
+            const bool is_first = i < half || bursts.size() == 1; // of one nothing is left to check it on
+            (is_first ? learned : checked) += bursts[i].blocks;
+            (is_first ? learned_early : early) += bursts[i].early;
         }
-        if (static_cast<double>(learned_together) < least_together * static_cast<double>(learned)) return;
-        if (half == 0 && apart != 0) return;
+        const auto is_apart = [](std::uint64_t part, std::uint64_t whole) {
+            return static_cast<double>(part) > (1 - least_together) * static_cast<double>(whole);
+        };
+        if (is_apart(learned_early, learned)) return;
         if (breaks(false, stays) != 0 || !holds_in_both("an arena", stays)) return;
-        if (static_cast<double>(apart) > (1 - least_together) * static_cast<double>(checked))
-            return refuse(fmt::format("it seems to fit an arena, but {} of the {} blocks of the second half are not "
-                                      "freed together",
-                                      apart, checked));
+        if (is_apart(early, checked))
+            return refuse(fmt::format("it seems to fit an arena, but {} of the {} blocks of the second half are freed "
+                                      "before the last of their arena is allocated",
+                                      early, checked));
         lifetime_advice made;
         made.kind = advice_kind::arena;
-        if (bursts.size() == 1) std::swap(learned, checked); // nothing is left to check it on
         made.learned_on = learned;
         made.checked_on = checked;
-        made.violations = apart;
-        scope_finder scopes(recorded_, group_, lives_);
-        std::size_t frame = 0;
-        for (std::size_t i = 0; i < bursts.size() && frame != scope_finder::no_frame; ++i)
-            frame = std::max(frame, scopes.frame_of(bursts[i]));
-        made.where = frame == scope_finder::no_frame ? scope_place::unknown : scope_place::function;
-        made.scope_frame = made.where == scope_place::unknown ? 0 : frame;
+        made.violations = early;
+        place_arena(made);
         made.why = fmt::format("its blocks are freed together, {} at a time, {}", group_.blocks.size() / bursts.size(),
                                bursts.size() == 1 ? std::string("once in the trace")
                                                   : fmt::format("{} times in the trace", bursts.size()));
         accept(std::move(made));
     }
 
+    /// Where the arena can be kept: in the function that holds all bursts of the first half, if it holds the others
+    /// too.
+    void place_arena(lifetime_advice& made) {
+        scope_finder finder(recorded_, group_, lives_, functions_);
+        const std::vector<group_burst>& bursts = group_.bursts;
+        std::size_t frame = 0, telling = 0;
+        for (std::size_t i = 0; i < bursts.size(); ++i) {
+            const found_scope scope = finder.scope_of(bursts[i], frame);
+            if (scope.frame == scope_finder::no_frame) return;
+            if (i >= bursts.size() / 2 && scope.frame > frame) return;
+            frame = std::max(frame, scope.frame);
+            telling += std::size_t{scope.is_told};
+        }
+        if (telling < 2) return;
+        made.where = scope_place::function;
+        made.scope_frame = frame;
+    }
+
     void try_pool() {
-        if (group_.blocks.size() < least_turnover * std::max<std::uint64_t>(group_.peak_blocks, 1)) return;
+        if (half_ < least_turnover * std::max<std::uint64_t>(first_peak(), 1)) return;
         std::uint64_t largest = 0;
         for (std::size_t i = 0; i < half_; ++i) largest = std::max(largest, life(i).largest_bytes);
-        const double mean = static_cast<double>(group_.bytes) / static_cast<double>(group_.blocks.size());
-        if (mean < (1 - max_pool_waste) * static_cast<double>(largest)) return;
+        // Of the pool's bytes, the part that no block asks for.
+        const auto is_waste = [&](std::size_t begin, std::size_t end) {
+            std::uint64_t bytes = 0;
+            for (std::size_t i = begin; i < end; ++i) bytes += life(i).largest_bytes;
+            return static_cast<double>(bytes) <
+                   (1 - max_pool_waste) * static_cast<double>(largest) * static_cast<double>(end - begin);
+        };
+        if (is_waste(0, half_)) return;
         const auto fits = [&](const block_life& one) { return one.largest_bytes <= largest; };
         if (!holds_in_both("a pool", fits)) return;
+        if (is_waste(half_, group_.blocks.size()))
+            return refuse(fmt::format(
+                "it seems to fit a pool of {} bytes, but the blocks of the second half are smaller", largest));
         const bool is_shared =
             group_.threads != 1 || std::any_of(group_.blocks.begin(), group_.blocks.end(),
                                                [&](std::uint64_t block) { return lives_[block].crossed; });
@@ -256,6 +247,20 @@ private:
                                      : fmt::format("{:.0f} % of the blocks have", group_.common_share * 100),
             group_.most_common, group_.blocks.size() / std::max<std::uint64_t>(group_.peak_blocks, 1));
         accept(std::move(made));
+    }
+
+    /// How many blocks of the first half were in use at the same time.
+    [[nodiscard]] std::uint64_t first_peak() const {
+        std::vector<std::uint64_t> ends;
+        for (std::size_t i = 0; i < half_; ++i) ends.push_back(life(i).died.event);
+        std::sort(ends.begin(), ends.end());
+        std::uint64_t peak = 0;
+        std::size_t ended = 0;
+        for (std::size_t i = 0; i < half_; ++i) {
+            while (ended < half_ && ends[ended] < life(i).born.event) ++ended;
+            peak = std::max<std::uint64_t>(peak, i + 1 - ended);
+        }
+        return peak;
     }
 
     void try_reserve() {
@@ -291,8 +296,11 @@ private:
     const trace& recorded_;
     const block_group& group_;
     std::span<const block_life> lives_;
-    std::size_t half_;     // blocks from here on check what was learned before
-    std::uint32_t frames_; // of the whole trace
+    const code_functions& functions_;
+    std::size_t half_;         // blocks from here on check what was learned before
+    std::uint32_t frames_ = 0; // of the whole trace
+    std::uint32_t frame_thread_ = 0;
+    bool several_end_frames_ = false;
     group_advice found_;
 };
 
@@ -319,8 +327,9 @@ std::string_view name_of(confidence degree) {
     return names[static_cast<std::size_t>(degree)];
 }
 
-group_advice advise(const trace& recorded, const block_group& group, std::span<const block_life> lives) {
-    return adviser(recorded, group, lives).make();
+group_advice advise(const trace& recorded, const block_group& group, std::span<const block_life> lives,
+                    const code_functions& functions) {
+    return adviser(recorded, group, lives, functions).make();
 }
 
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "observe/replay/advice/block_groups.hpp"
+#include "observe/replay/advice/temp_scopes.hpp"
 #include "observe/trace/trace.hpp"
 
 namespace tenure::lab {
@@ -28,20 +29,13 @@ enum class confidence : std::uint8_t { low, medium, high };
 
 [[nodiscard]] std::string_view name_of(confidence degree);
 
-/// Where a scope begins and ends that frees the blocks.
-enum class scope_place : std::uint8_t {
-    unknown,
-    frame,    ///< the frame: tn_next_frame() ends it
-    function, ///< a function on the group's stack: lifetime_advice::scope_frame
-    phase,    ///< a phase of the program, between two marks
-};
-
 /// What a group could use.
 struct lifetime_advice {
     advice_kind kind = advice_kind::leave_alone;
     scope_place where = scope_place::unknown;
-    std::size_t scope_frame = 0;  ///< scope_place::function: its frame in the group's stack; 0 is the innermost
-    std::uint64_t room_bytes = 0; ///< pools: size of a block; reserve: what to ask for at first
+    std::size_t scope_frame = 0;         ///< scope_place::function: its frame in the group's stack; 0 is the innermost
+    std::vector<temp_scope_time> scopes; ///< Temp, unless the frame ends it
+    std::uint64_t room_bytes = 0;        ///< pools: size of a block; reserve: what to ask for at first
     std::uint8_t alignment_log2 = 4;
     std::uint64_t learned_on = 0; ///< blocks of the first half
     std::uint64_t checked_on = 0; ///< blocks of the second half
@@ -60,6 +54,7 @@ struct group_advice {
 /// With fewer blocks, chance decides.
 inline constexpr std::uint64_t least_blocks = 64;
 
-[[nodiscard]] group_advice advise(const trace& recorded, const block_group& group, std::span<const block_life> lives);
+[[nodiscard]] group_advice advise(const trace& recorded, const block_group& group, std::span<const block_life> lives,
+                                  const code_functions& functions = {});
 
 }

@@ -3,11 +3,12 @@
 #pragma once
 
 /// \file
-/// Finds where a scope can stand that ends after the blocks of a group: the innermost function in which everything
-/// happens that the thread allocates and frees while they are in use.
+/// Finds where a scope can stand that ends after the blocks of a group: the innermost function that is proven to run
+/// from their first allocation until after their last free.
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <unordered_map>
 
@@ -16,31 +17,55 @@
 
 namespace tenure::lab {
 
+/// The function that contains the call before a return address: a number, the same for the same function; 0: not known.
+/// Without it, calls from one place are taken to reach one function.
+using code_functions = std::function<std::uint64_t(std::uint64_t return_address)>;
+
+/// Where a scope stands that holds a burst, and when it ends.
+struct found_scope {
+    std::size_t frame = 0; ///< of the group's stack; scope_finder::no_frame: there is none
+    std::size_t inner = 0; ///< the outermost frame in which the thread moved on while blocks were in use; 0: in none
+    std::uint64_t end = 0; ///< the first event after the scope; trace::events.size(): the trace ends before it
+    bool is_told = false;  ///< false: the trace ends before an event that proves the frame
+};
+
+/// A trace has the stacks of allocations, and of frees it has none. So a function counts as running only if a later
+/// event of the thread is in the same function, called from the same place, further ahead in its code: the thread has
+/// neither returned from it nor begun another turn of a loop in it. An event further back proves nothing: it may be the
+/// next turn of a loop in the function, or the function's next call.
 class scope_finder {
 public:
-    /// Requires  both outlive the object.
-    scope_finder(const trace& recorded, const block_group& group, std::span<const block_life> lives)
-        : recorded_(recorded), group_(group), lives_(lives) {}
+    /// Requires  all outlive the object.
+    scope_finder(const trace& recorded, const block_group& group, std::span<const block_life> lives,
+                 const code_functions& functions)
+        : recorded_(recorded), group_(group), lives_(lives), functions_(functions) {}
 
-    /// The innermost frame of the group's stack (0 is the allocating function) whose function the thread does not leave
-    /// from a burst's first allocation to its last free: it can open the scope. `no_frame`: there is none among the
-    /// frames that all blocks of the group have in common.
-    ///
-    /// Where frees have no stack, the scope lasts until the thread's next event that has one.
-    /// Two calls of a function from the same place look the same, so a block that survives one call and is freed in the
-    /// next is not seen.
-    /// Cost      O(events of the burst).
-    [[nodiscard]] std::size_t frame_of(const group_burst& burst);
+    /// The innermost scope of a burst that stands in `least` (0 is the allocating function) or further out. The frame
+    /// is one that all blocks of the group have in common. Of a burst whose blocks are in use at the end it says what
+    /// the thread did until then.
+    /// Cost      O(events of the scope).
+    [[nodiscard]] found_scope scope_of(const group_burst& burst, std::size_t least = 0);
 
     static constexpr std::size_t no_frame = ~std::size_t{0};
 
 private:
-    [[nodiscard]] std::size_t shared(std::uint32_t stack, std::uint32_t other);
+    /// How two stacks are related.
+    struct relation {
+        std::size_t shared = 0;        ///< outer frames in common
+        std::uint64_t own = 0;         ///< the return address in the function where they part, of the one stack
+        std::uint64_t other = 0;       ///< and of the other
+        bool is_other_function = true; ///< a frame further in, the same call has reached two functions
+    };
+    class progress;
+
+    [[nodiscard]] const relation& relate(std::uint32_t stack, std::uint32_t other);
+    [[nodiscard]] bool is_cut_short(std::uint32_t stack) const;
 
     const trace& recorded_;
     const block_group& group_;
     std::span<const block_life> lives_;
-    std::unordered_map<std::uint64_t, std::size_t> known_; // by both stacks
+    const code_functions& functions_;
+    std::unordered_map<std::uint64_t, relation> known_; // by both stacks
 };
 
 }

@@ -106,36 +106,75 @@ class planner {
 public:
     planner(const trace& recorded, plan_threads how, const block_routes& redirected, std::vector<block_state> blocks)
         : recorded_(recorded), redirected_(redirected), blocks_(std::move(blocks)),
-          has_threads_(how == plan_threads::recorded), in_use_(redirected.routes.size()) {
+          has_threads_(how == plan_threads::recorded), in_use_(redirected.routes.size()), scopes_(redirected.scopes) {
         const std::size_t threads = has_threads_ ? recorded.threads : 1;
         ops_.resize(threads);
         free_slots_.resize(threads);
-        temp_in_use_.resize(threads);
+        slot_counts_.resize(threads);
         plan_.routes = redirected.routes;
+        std::sort(scopes_.begin(), scopes_.end(), [](const temp_scope_time& a, const temp_scope_time& b) {
+            return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; // the outer one first
+        });
     }
 
     replay_plan make() {
         number_shared_blocks();
-        for (const trace_event& event : recorded_.events) add(event);
+        for (std::uint64_t i = 0; i < recorded_.events.size() && plan_.ok(); ++i) {
+            move_scopes(i);
+            add(recorded_.events[i]);
+        }
         std::vector<std::size_t> counts;
         for (const std::vector<plan_op>& each : ops_) counts.push_back(each.size());
         const std::uint64_t calls = plan_.calls;
         free_what_is_left();
+        move_scopes(std::numeric_limits<std::uint64_t>::max());
         plan_.calls = calls;
         join(counts);
         return std::move(plan_);
     }
 
 private:
-    /// Of blocks that cross threads each has a slot of its own: the threads do not agree when one is free again.
+    /// Of blocks that cross threads each has a line of its own: the threads do not agree when one is free again, and
+    /// one thread's next block must not slow down another's.
     void number_shared_blocks() {
         for (block_state& block : blocks_) {
             block.life = block_state::unborn;
             block.crosses = block.crosses && has_threads_;
             block.uses = 0;
-            if (block.crosses) block.slot = static_cast<std::uint32_t>(plan_.slot_count++);
+            if (!block.crosses) continue;
+            block.slot = static_cast<std::uint32_t>(plan_.shared_slot_count);
+            plan_.shared_slot_count += line_slots;
         }
-        plan_.shared_slot_count = plan_.slot_count;
+        if (plan_.shared_slot_count > no_slot)
+            plan_.error = fmt::format("{} blocks cross threads; replay takes {}", plan_.shared_slot_count / line_slots,
+                                      no_slot / line_slots);
+    }
+
+    /// Closes and opens the scopes of Temp that end or begin before an event.
+    void move_scopes(std::uint64_t event) {
+        while (!open_.empty() && open_.back().end <= event) {
+            const temp_scope_time closed = open_.back();
+            open_.pop_back();
+            put(has_threads_ ? closed.thread : 0, plan_call::close, {});
+            // Scopes of several threads close when one thread can close them.
+            const bool crosses =
+                !open_.empty() && open_.back().end < closed.end && open_.back().thread == closed.thread;
+            if (crosses && plan_.ok()) plan_.error = "two scopes of Temp do not nest: one ends in the other";
+        }
+        for (; next_scope_ < scopes_.size() && scopes_[next_scope_].begin <= event; ++next_scope_) {
+            open_.push_back(scopes_[next_scope_]);
+            put(has_threads_ ? open_.back().thread : 0, plan_call::open, {});
+            if (open_.size() > max_open_scopes && plan_.ok())
+                plan_.error = fmt::format("more than {} scopes of Temp are open at once", max_open_scopes);
+        }
+    }
+
+    /// The stage of the block's next operation; 0: no other thread uses it.
+    [[nodiscard]] std::uint16_t next_stage(block_state& block) {
+        if (!block.crosses) return 0;
+        if (block.uses >= max_stages && plan_.ok())
+            plan_.error = fmt::format("threads hand one block over {} times; replay takes {}", block.uses, max_stages);
+        return stage_of(block.uses++);
     }
 
     [[nodiscard]] std::uint16_t route_of(std::uint64_t block) const {
@@ -163,7 +202,7 @@ private:
         if (event.call == trace_call::allocate) return begin(thread, event, block, op);
         op.slot = block.slot;
         op.alignment_log2 = block.alignment_log2;
-        op.stage = block.crosses ? stage_of(block.uses++) : std::uint16_t{0};
+        op.stage = next_stage(block);
         if (event.call == trace_call::resize) return resize(thread, event, block, op);
         end(thread, block, op);
     }
@@ -179,35 +218,42 @@ private:
         if (!block.crosses) block.slot = take_slot(thread);
         op.slot = block.slot;
         op.set_bytes(block.bytes);
-        op.stage = block.crosses ? stage_of(block.uses++) : std::uint16_t{0};
+        op.stage = next_stage(block);
         ++plan_.blocks;
-        grow(event.bytes);
         block_bytes_asked(event.block) = event.bytes;
-        if (route == 0) {
+        if (route != 0) {
+            ++in_use_[route];
+            put(thread, event.family == trace_family::zeroed ? plan_call::take_zeroed : plan_call::take, op);
+        } else if (block.bytes == event.bytes) {
             put(thread, allocating(event.family), op);
-            if (block.bytes == event.bytes) return;
+        } else {
+            // Of the reserved room the program writes only what it asked for.
+            put_written(thread, block.bytes);
+            put(thread, allocating(event.family), op);
             op.set_bytes(event.bytes);
-            op.stage = block.crosses ? stage_of(block.uses++) : std::uint16_t{0};
-            return put(thread, plan_call::keep, op);
+            op.stage = next_stage(block);
+            put(thread, plan_call::keep, op);
         }
-        if (kind_of(route) == route_kind::temp && temp_in_use_[thread]++ == 0 && !redirected_.temp_ends_with_frame)
-            put(thread, plan_call::open, {});
-        ++in_use_[route];
-        put(thread, plan_call::take, op);
+        grow(event.bytes);
+    }
+
+    void put_written(std::size_t thread, std::uint64_t bytes) {
+        plan_op op{};
+        op.set_bytes(bytes);
+        put(thread, plan_call::written, op);
     }
 
     void resize(std::size_t thread, const trace_event& event, block_state& block, plan_op op) {
         std::uint64_t& asked = block_bytes_asked(event.block);
+        const bool has_room = event.bytes <= block.bytes && !redirected_.reserved_bytes.empty() &&
+                              redirected_.reserved_bytes[event.block] != 0;
+        put_written(thread, asked);
+        op.set_bytes(event.bytes);
+        put(thread, has_room ? plan_call::keep : plan_call::resize, op);
+        if (!has_room) block.bytes = event.bytes;
         live_bytes_ -= asked;
         asked = event.bytes;
         grow(event.bytes);
-        op.set_bytes(event.bytes);
-        if (event.bytes <= block.bytes && !redirected_.reserved_bytes.empty() &&
-            redirected_.reserved_bytes[event.block] != 0) {
-            return put(thread, plan_call::keep, op);
-        }
-        block.bytes = event.bytes;
-        put(thread, plan_call::resize, op);
     }
 
     void end(std::size_t thread, block_state& block, plan_op op) {
@@ -220,10 +266,7 @@ private:
         if (route == 0) return put(thread, freeing(block.family), op);
         const bool was_last = --in_use_[route] == 0;
         switch (kind_of(route)) {
-        case route_kind::temp:
-            put(thread, plan_call::drop, op);
-            if (--temp_in_use_[thread] == 0 && !redirected_.temp_ends_with_frame) put(thread, plan_call::close, {});
-            return;
+        case route_kind::temp: return put(thread, plan_call::drop, op);
         case route_kind::arena: {
             put(thread, plan_call::drop, op);
             plan_op clear{};
@@ -240,12 +283,12 @@ private:
         plan_.allocated_bytes += bytes;
         if (live_bytes_ <= plan_.peak_bytes) return;
         plan_.peak_bytes = live_bytes_;
-        plan_.peak_op = ops_[0].size(); // the operation that is added next
+        plan_.peak_op = ops_[0].size();
     }
 
     std::uint32_t take_slot(std::size_t thread) {
         std::vector<std::uint32_t>& free = free_slots_[thread];
-        if (free.empty()) return static_cast<std::uint32_t>(plan_.slot_count++);
+        if (free.empty()) return slot_counts_[thread]++; // join() adds where the thread's slots begin
         const std::uint32_t slot = free.back();
         free.pop_back();
         return slot;
@@ -266,6 +309,7 @@ private:
             plan_op op{};
             op.route = route_of(i);
             op.slot = block.slot;
+            op.stage = block.crosses ? stage_of(0) : std::uint16_t{0}; // one thread frees what is left: none waits
             op.alignment_log2 = block.alignment_log2;
             end(has_threads_ ? block.thread : 0, block, op);
         }
@@ -275,11 +319,18 @@ private:
         std::size_t all = 0;
         for (const std::vector<plan_op>& each : ops_) all += each.size();
         plan_.ops.reserve(all);
+        std::uint64_t slots = plan_.shared_slot_count;
         for (std::size_t i = 0; i < ops_.size(); ++i) {
+            const auto base = static_cast<std::uint32_t>(slots);
+            for (plan_op& each : ops_[i])
+                if (each.stage == 0) each.slot += base;
+            slots += (slot_counts_[i] + std::uint64_t{line_slots} - 1) / line_slots * line_slots;
             plan_.threads.push_back({plan_.ops.size(), counts[i], ops_[i].size() - counts[i]});
             plan_.ops.insert(plan_.ops.end(), ops_[i].begin(), ops_[i].end());
             std::vector<plan_op>().swap(ops_[i]);
         }
+        plan_.slot_count = slots;
+        if (slots > no_slot && plan_.ok()) plan_.error = "too many blocks are in use at once for a replay";
     }
 
     const trace& recorded_;
@@ -289,10 +340,12 @@ private:
     replay_plan plan_;
     std::vector<std::vector<plan_op>> ops_; // by thread
     std::vector<std::vector<std::uint32_t>> free_slots_;
-    std::vector<std::uint64_t> temp_in_use_; // blocks of Temp, by thread
+    std::vector<std::uint32_t> slot_counts_; // by thread
     std::vector<std::uint64_t> in_use_;      // blocks, by route
     std::vector<std::uint64_t> asked_;       // bytes, by block
     std::uint64_t live_bytes_ = 0;
+    std::vector<temp_scope_time> scopes_, open_;
+    std::size_t next_scope_ = 0;
 };
 
 }

@@ -30,19 +30,22 @@ enum class plan_call : std::uint8_t {
     operator_delete,
     aligned_delete,
     // Redirected blocks: see plan_route.
-    take,  ///< allocate from the operation's route
-    give,  ///< free to the operation's route
-    drop,  ///< the program frees here, and the route needs no call: its memory ends later
-    keep,  ///< the program reallocates here, and the block has room
-    open,  ///< a temp_scope begins
-    close, ///< and ends
-    clear, ///< the route's arena is cleared
-    frame, ///< next_frame()
+    take,        ///< allocate from the operation's route
+    take_zeroed, ///< and clear the block
+    give,        ///< free to the operation's route
+    drop,        ///< the program frees here, and the route needs no call: its memory ends later
+    keep,        ///< the program reallocates here, and the block has room
+    open,        ///< a temp_scope begins
+    close,       ///< and ends
+    clear,       ///< the route's arena is cleared
+    frame,       ///< next_frame()
+    // No call: about the next operation.
+    written, ///< its block holds so many bytes already; what is behind them is new
 };
 
 /// One operation. Replay walks over millions, so it has 16 bytes.
 struct plan_op {
-    std::uint64_t bytes : 48; ///< asked for; of calls that free: of the block
+    std::uint64_t bytes : 48; ///< asked for; of calls that free: of the block; `written`: see there
     std::uint64_t route : 16; ///< index in replay_plan::routes; 0: the malloc that is measured
     std::uint32_t slot;
     std::uint16_t stage; ///< blocks that several threads use: see stage_of(). 0: no other thread uses it
@@ -54,10 +57,18 @@ struct plan_op {
 static_assert(sizeof(plan_op) == 16);
 
 /// The n-th operation (from 0) on a block that several threads use waits until the one before it is done, and then
-/// stores its own stage in the block's slot.
-[[nodiscard]] constexpr std::uint16_t stage_of(std::uint64_t index) {
-    return static_cast<std::uint16_t>(index % 65535 + 1);
-}
+/// stores its own stage beside the block's slot.
+[[nodiscard]] constexpr std::uint16_t stage_of(std::uint64_t index) { return static_cast<std::uint16_t>(index + 1); }
+/// Operations on one block that have stages.
+inline constexpr std::uint64_t max_stages = 65'535;
+
+/// Slots in a cache line. Each thread's slots begin in a line of their own. A block that several threads use has a
+/// whole line: its slot, and behind it its stage.
+inline constexpr std::uint32_t line_slots = 8;
+
+/// Scopes of Temp that may be open in one another.
+inline constexpr std::size_t max_open_scopes = 16;
+
 /// Which allocator of Tenure serves redirected blocks.
 enum class route_kind : std::uint8_t {
     malloc,      ///< not redirected
@@ -85,17 +96,24 @@ struct replay_plan {
     std::vector<plan_thread> threads;
     std::vector<plan_route> routes{1}; ///< the first is "not redirected"
     std::uint64_t slot_count = 0;
-    std::uint64_t shared_slot_count = 0; ///< of these, the first ones: of blocks that several threads use
+    std::uint64_t shared_slot_count = 0; ///< of these, the first ones: lines of blocks that several threads use
     std::uint64_t calls = 0;             ///< that allocate, resize and free, as the program made them
     std::uint64_t blocks = 0;            ///< allocated
     std::uint64_t left = 0;              ///< blocks in use at the end
     std::uint64_t left_bytes = 0;        ///< their bytes
     std::uint64_t peak_bytes = 0;        ///< in use at the same time, as asked for
-    std::uint64_t peak_op = 0;           ///< the operation after which it was so; meaningful for one thread
+    std::uint64_t peak_op = 0;           ///< operations until then; meaningful for one thread
     std::uint64_t allocated_bytes = 0;   ///< in the whole trace
     std::string error;                   ///< why the trace cannot be replayed, in a sentence; empty when it can
 
     [[nodiscard]] bool ok() const { return error.empty(); }
+};
+
+/// When a scope of Temp is open.
+struct temp_scope_time {
+    std::uint64_t begin = 0;  ///< it opens before this event
+    std::uint64_t end = 0;    ///< and closes before this one; larger than any event: after the trace
+    std::uint32_t thread = 0; ///< of the trace
 };
 
 /// Where the blocks of a trace go, other than to the malloc that is measured.
@@ -103,9 +121,7 @@ struct block_routes {
     std::vector<plan_route> routes{1};
     std::vector<std::uint16_t> route_of_block; ///< by trace_event::block; empty: none is redirected
     std::vector<std::uint64_t> reserved_bytes; ///< by trace_event::block: asked for at once; empty or 0: as recorded
-    /// Temp ends with the frame, by next_frame(). Otherwise a scope begins with the first block of a route of Temp and
-    /// ends when none is in use.
-    bool temp_ends_with_frame = false;
+    std::vector<temp_scope_time> scopes;       ///< of routes of Temp; those that no scope holds end with next_frame()
 };
 
 enum class plan_threads : std::uint8_t {

@@ -51,37 +51,99 @@ std::string scope_in_words(const block_group& group, const lifetime_advice& advi
     return {};
 }
 
+namespace {
+
+/// The parts of a line that follow from what the blocks ask for.
+struct line_words {
+    std::string alignment;       ///< ", 64" behind the bytes; empty: every block has it
+    std::string cleared;         ///< C++: the call that replaces calloc's
+    std::string_view zeroed;     ///< C#: the end of the name that clears
+    std::string cleared_objects; ///< where the blocks come from a pool
+    std::string aligned_type;    ///< where the alignment is the type's
+};
+
+line_words words_of(const block_group& group, const lifetime_advice& advice) {
+    line_words made;
+    const std::uint64_t alignment = std::uint64_t{1} << advice.alignment_log2;
+    if (alignment > 16) {
+        made.alignment = fmt::format(", {}", alignment);
+        made.aligned_type = fmt::format(" T is alignas({}).", alignment);
+    }
+    if (group.zeroed != 0) {
+        made.cleared = " std::memset(block, 0, bytes);";
+        made.zeroed = "Zeroed";
+        made.cleared_objects = fmt::format(" // not zeroed, as calloc is: clear the {} bytes", advice.room_bytes);
+    }
+    return made;
+}
+
+code_lines temp_lines(const lifetime_advice& advice, const line_words& words) {
+    const bool is_frame = advice.where == scope_place::frame;
+    const std::string_view end = is_frame ? "next_frame() ends it" : "the scope ends it";
+    const std::string_view cpp_from =
+        is_frame ? "void* block = tenure::temp::allocate" : "tenure::temp_scope scope; void* block = scope.allocate";
+    code_lines made{fmt::format("{}(bytes{});{} // no free: {}", cpp_from, words.alignment, words.cleared, end), {}};
+    if (is_frame)
+        made.csharp =
+            fmt::format("void* block = Native.Allocate{}(bytes, Lifetime.Temp{}); // no free: NextFrame() ends it",
+                        words.zeroed, words.alignment);
+    else if (words.alignment.empty())
+        made.csharp = fmt::format("using var scope = TempScope.Begin(); Span<T> items = scope.Allocate{}<T>(count);",
+                                  words.zeroed);
+    else
+        made.csharp = fmt::format("using var scope = TempScope.Begin(); void* block = Native.Allocate{}(bytes, "
+                                  "Lifetime.Temp{});",
+                                  words.zeroed, words.alignment);
+    return made;
+}
+
+code_lines pool_lines(const block_group& group, const lifetime_advice& advice, const line_words& words) {
+    const bool is_shared = advice.kind == advice_kind::shared_pool;
+    if (!is_shared && group.smallest == group.largest)
+        return {fmt::format("tenure::pool<T> objects; // sizeof(T) is {}; objects.make(…), objects.destroy(object){}{}",
+                            advice.room_bytes, words.aligned_type.empty() ? "" : ".", words.aligned_type),
+                words.alignment.empty()
+                    ? std::string("using var objects = new Pool<T>(); ref T one = ref objects.Construct(value); … "
+                                  "objects.Free(ref one);")
+                    : fmt::format("using var blocks = new BlockPool({}{}); … blocks.Allocate(), blocks.Free(block);",
+                                  advice.room_bytes, words.alignment)};
+    return {fmt::format("tenure::{}block_pool blocks({}{}); … blocks.allocate(), blocks.deallocate(block);{}",
+                        is_shared ? "shared_" : "", advice.room_bytes, words.alignment, words.cleared_objects),
+            fmt::format("using var blocks = new {}BlockPool({}{}); … blocks.Allocate(), blocks.Free(block);{}",
+                        is_shared ? "Shared" : "", advice.room_bytes, words.alignment, words.cleared_objects)};
+}
+
+code_lines arena_lines(const line_words& words) {
+    const std::string csharp =
+        words.alignment.empty()
+            ? fmt::format("using var items = new Arena(); Span<T> some = items.Allocate{}<T>(count); "
+                          "… items.Clear();",
+                          words.zeroed)
+            : fmt::format("using var items = new Arena(); void* block = items.AllocateBytes(bytes{}); "
+                          "… items.Clear();{}",
+                          words.alignment, words.cleared.empty() ? "" : " // clear the block");
+    return {fmt::format("tenure::arena items; … void* block = items.allocate(bytes{});{} … items.clear(); // once, "
+                        "instead of every free",
+                        words.alignment, words.cleared),
+            csharp};
+}
+
+}
+
 code_lines lines_for(const block_group& group, const lifetime_advice& advice) {
-    const bool is_array = group.smallest != group.largest;
+    const line_words words = words_of(group, advice);
     switch (advice.kind) {
-    case advice_kind::temp:
-        if (advice.where == scope_place::frame)
-            return {"void* block = tenure::temp::allocate(bytes); // no free: next_frame() ends it",
-                    "void* block = Native.Allocate(bytes, Lifetime.Temp); // no free: NextFrame() ends it"};
-        return {"tenure::temp_scope scope; void* block = scope.allocate(bytes); // no free: the scope ends it",
-                "using var scope = TempScope.Begin(); Span<T> items = scope.Allocate<T>(count);"};
+    case advice_kind::temp: return temp_lines(advice, words);
     case advice_kind::temp_job:
-        return {
-            "void* block = tenure::temp_job::allocate(bytes); … tenure::temp_job::deallocate(block);",
-            "void* block = Native.Allocate(bytes, Lifetime.TempJob); … Native.Deallocate(block, Lifetime.TempJob);"};
+        return {fmt::format("void* block = tenure::temp_job::allocate(bytes{});{} … "
+                            "tenure::temp_job::deallocate(block);",
+                            words.alignment, words.cleared),
+                fmt::format("void* block = Native.Allocate{}(bytes, Lifetime.TempJob{}); … Native.Deallocate(block, "
+                            "Lifetime.TempJob);",
+                            words.zeroed, words.alignment)};
     case advice_kind::pool:
-        if (is_array)
-            return {fmt::format("tenure::block_pool blocks({}); … blocks.allocate(), blocks.deallocate(block);",
-                                advice.room_bytes),
-                    fmt::format("using var blocks = new BlockPool({}); … blocks.Allocate(), blocks.Free(block);",
-                                advice.room_bytes)};
-        return {
-            fmt::format("tenure::pool<T> objects; // sizeof(T) is {}; objects.make(…), objects.destroy(object)",
-                        advice.room_bytes),
-            "using var objects = new Pool<T>(); ref T one = ref objects.Construct(value); … objects.Free(ref one);"};
-    case advice_kind::shared_pool:
-        return {fmt::format("tenure::shared_block_pool blocks({}); … blocks.allocate(), blocks.deallocate(block);",
-                            advice.room_bytes),
-                fmt::format("using var blocks = new SharedBlockPool({}); … blocks.Allocate(), blocks.Free(block);",
-                            advice.room_bytes)};
-    case advice_kind::arena:
-        return {"tenure::arena items; … items.allocate(bytes); … items.clear(); // once, instead of every free",
-                "using var items = new Arena(); Span<T> some = items.Allocate<T>(count); … items.Clear();"};
+    case advice_kind::shared_pool: return pool_lines(group, advice, words);
+    case advice_kind::arena: return arena_lines(words);
     case advice_kind::reserve:
         return {fmt::format("list.reserve({} / sizeof(T)); // before the first element is added", advice.room_bytes),
                 fmt::format("var list = new List<T>({} / sizeof(T));", advice.room_bytes)};
@@ -101,9 +163,70 @@ std::string confidence_in_words(const lifetime_advice& advice) {
 }
 
 std::string saving_in_words(const measured_saving& saving) {
-    return fmt::format("{:.1f} % of the replay's time [{:.1f} to {:.1f}], {:.2f} ns per call of the program",
-                       (1 - saving.time_ratio.median) * 100, (1 - saving.time_ratio.high) * 100,
-                       (1 - saving.time_ratio.low) * 100, saving.saved_ns.median);
+    const auto share = [](const paired_estimate& of) {
+        return fmt::format("{:.1f} % [{:.1f} to {:.1f}]", (1 - of.median) * 100, (1 - of.high) * 100,
+                           (1 - of.low) * 100);
+    };
+    const std::string first = saving.is_first_alone
+                                  ? std::string("on a new heap")
+                                  : fmt::format("on a warm heap, {} on a new one", share(saving.first_ratio));
+    return fmt::format("{} of the replay's time {}; {:.2f} ns per call of the program", share(saving.time_ratio), first,
+                       saving.saved_ns.median);
+}
+
+std::string settings_in_words(const advice_report& of) {
+    const std::string repeats = of.repeats == 1 ? "" : fmt::format(", {} in a process on a warm heap", of.repeats);
+    return fmt::format("Replays: {} rounds{}, --touch {}, --seed {}. Comparisons: {}, each so certain that all of them "
+                       "are right with 95 %.",
+                       of.replay.rounds, repeats, name_of(of.replay.touch), of.replay.seed, of.comparisons);
+}
+
+std::vector<std::string> limits_in_words(const advice_report& of) {
+    std::vector<std::string> lines;
+    if (!of.damage.empty())
+        lines.push_back(fmt::format("The trace is damaged: {} What could be read is used.", of.damage));
+    if (of.unknown_frees != 0)
+        lines.push_back(fmt::format("{} frees of blocks from before the recording are left out.", of.unknown_frees));
+    if (!of.has_stacks)
+        lines.emplace_back(
+            "The trace has no call stacks: blocks are grouped by size class alone. Record with stacks to "
+            "learn which calls allocate them.");
+    if (!of.has_frames)
+        lines.emplace_back(
+            "The trace has no frames: TempJob, which is for a number of frames, is not among the advice. "
+            "A program tells its frames by tn_next_frame().");
+    return lines;
+}
+
+std::vector<std::string> rest_in_words(const advice_report& of) {
+    std::vector<std::string> lines;
+    if (of.other_groups != 0)
+        lines.push_back(fmt::format("{} more groups with {} blocks were not looked at (--groups N looks at more).",
+                                    of.other_groups, of.other_blocks));
+    if (of.small_groups != 0)
+        lines.push_back(fmt::format("{} groups with {} blocks are too small for a replay to see what they save.",
+                                    of.small_groups, of.small_blocks));
+    if (of.has_together && of.together.error.empty())
+        lines.push_back(fmt::format("All of it together: {}; peak resident {:.1f} -> {:.1f} MiB.",
+                                    saving_in_words(of.together), of.together.recorded_peak_mib,
+                                    of.together.advised_peak_mib));
+    if (of.has_together && !of.together.error.empty())
+        lines.push_back(fmt::format("All of it together was not measured: {}.", of.together.error));
+    lines.push_back(settings_in_words(of));
+    lines.push_back(
+        fmt::format("Savings are of the replayed calls, against {}. A replay knows nothing of the program's "
+                    "own work, caches, waiting, and input and output: the share that it saves of the "
+                    "program's time is smaller.",
+                    of.base));
+    return lines;
+}
+
+std::string_view scope_warning(const lifetime_advice& advice) {
+    if (advice.kind != advice_kind::temp || advice.where != scope_place::function) return {};
+    return "Where a loop makes that call and nothing else in the loop allocates, the trace cannot tell its turns "
+           "apart: "
+           "put the scope around the loop, or make sure that no block stays for the next turn. A checked build reports "
+           "it.";
 }
 
 std::string threads_in_words(std::uint64_t count) { return fmt::format("{} thread{}", count, count == 1 ? "" : "s"); }

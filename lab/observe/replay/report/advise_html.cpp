@@ -56,6 +56,8 @@ std::string advice_of(const advised_group& one, const place_names& names) {
     const std::string scope = scope_in_words(*one.group, advice, names);
     if (!scope.empty())
         text += element("p", "", (advice.kind == advice_kind::arena ? "Keep it in " : "Open the scope in ") + scope);
+    if (const std::string_view warning = scope_warning(advice); !scope.empty() && !warning.empty())
+        text += element("p", "", warning);
     const code_lines lines = lines_for(*one.group, advice);
     text += element("pre", "class=\"line\"", "C++: " + lines.cpp + "\nC#:  " + lines.csharp);
     text += element("p", "", confidence_in_words(advice));
@@ -93,14 +95,8 @@ std::string to_html(const advice_report& found, const place_names& names, std::s
                 fmt::format("{} allocations, {} in all, at most {} at a time; {}.", found.blocks,
                             bytes_in_words(static_cast<double>(found.allocated_bytes)),
                             bytes_in_words(static_cast<double>(found.peak_bytes)), threads_in_words(found.threads)));
-    if (!found.has_stacks)
-        page += element("p", "", "The trace has no call stacks: blocks are grouped by size class alone.");
-    if (found.has_together && found.together.error.empty())
-        page += element("p", "", fmt::format("All of it together saves {}.", saving_in_words(found.together)));
-    page += element("p", "",
-                    fmt::format("Savings are of the replayed calls, against {}. A replay knows nothing of the "
-                                "program's own work, its caches, waiting, and input and output.",
-                                found.base));
+    for (const std::string& each : limits_in_words(found)) page += element("p", "", each);
+    for (const std::string& each : rest_in_words(found)) page += element("p", "", each);
     for (std::size_t i = 0; i < found.groups.size(); ++i)
         page += group_of(found.groups[i], names, found.has_frames, i + 1);
     return page + "</main>\n</body>\n</html>\n";

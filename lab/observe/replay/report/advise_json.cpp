@@ -23,6 +23,8 @@ json json_of(const paired_estimate& of) {
 json json_of(const measured_saving& of) {
     if (!of.error.empty()) return {{"error", of.error}};
     return {{"time_ratio", json_of(of.time_ratio)},
+            {"first_replay_ratio", json_of(of.first_ratio)},
+            {"is_of_first_replays", of.is_first_alone},
             {"saved_ns_per_call", json_of(of.saved_ns)},
             {"recorded_ns_per_call", json_number(of.recorded_ns)},
             {"recorded_peak_mib", json_number(of.recorded_peak_mib)},
@@ -50,6 +52,7 @@ json json_of(const block_group& group, bool has_frames) {
               {"lifo_share", group.lifo_share},
               {"together_share", group.together_share},
               {"bursts", group.bursts.size()},
+              {"zeroed", group.zeroed},
               {"resized", group.resized},
               {"resizes", group.resizes},
               {"lifetime_events", json_of(group.events)},
@@ -75,6 +78,7 @@ json json_of(const advised_group& one, const place_names& names, bool has_frames
     made["learned_on"] = one.advice.learned_on;
     made["checked_on"] = one.advice.checked_on;
     made["violations"] = one.advice.violations;
+    made["alignment"] = std::uint64_t{1} << one.advice.alignment_log2;
     if (one.advice.room_bytes != 0) made["room_bytes"] = one.advice.room_bytes;
     return made;
 }
@@ -85,9 +89,17 @@ std::string to_json(const advice_report& found, const place_names& names) {
     json made{{"events", found.events},         {"blocks", found.blocks},   {"allocated_bytes", found.allocated_bytes},
               {"peak_bytes", found.peak_bytes}, {"threads", found.threads}, {"frames", found.frames},
               {"has_stacks", found.has_stacks}, {"base", found.base}};
+    made["damage"] = found.damage;
+    made["unknown_frees"] = found.unknown_frees;
+    made["replay"] = {{"rounds", found.replay.rounds},
+                      {"repeats", found.repeats},
+                      {"touch", name_of(found.replay.touch)},
+                      {"seed", found.replay.seed},
+                      {"comparisons", found.comparisons}};
     made["groups"] =
         array_of(found.groups, [&](const advised_group& each) { return json_of(each, names, found.has_frames); });
     made["other_groups"] = {{"groups", found.other_groups}, {"blocks", found.other_blocks}};
+    made["small_groups"] = {{"groups", found.small_groups}, {"blocks", found.small_blocks}};
     if (found.has_together) made["together"] = json_of(found.together);
     return json_text(made, 4);
 }

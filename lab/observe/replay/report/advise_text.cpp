@@ -18,18 +18,11 @@ std::string head(const advice_report& found) {
                                    bytes_in_words(static_cast<double>(found.allocated_bytes)),
                                    bytes_in_words(static_cast<double>(found.peak_bytes)),
                                    threads_in_words(found.threads), found.events);
-    if (!found.has_stacks)
-        text += "The trace has no call stacks: blocks are grouped by size class alone. Record with stacks to learn "
-                "which calls allocate them.\n";
-    if (!found.has_frames)
-        text += "The trace has no frames: TempJob, which is for a number of frames, is not among the advice. A "
-                "program tells its frames by tn_next_frame().\n";
+    for (const std::string& each : limits_in_words(found)) text += each + "\n";
     return text + "\n";
 }
 
-std::string clocks(const char* name, const lifetime_figures& of, const std::string& p50, const std::string& p99,
-                   const std::string& longest) {
-    static_cast<void>(of);
+std::string clocks(const char* name, const std::string& p50, const std::string& p99, const std::string& longest) {
     return fmt::format("{} {} / {} / {}", name, p50, p99, longest);
 }
 
@@ -42,17 +35,15 @@ std::string facts(const block_group& group, bool has_frames) {
     const auto number = [](std::uint64_t value) { return std::to_string(value); };
     const auto bytes = [](std::uint64_t value) { return bytes_in_words(static_cast<double>(value)); };
     text += "lifetimes, half / 99 % / longest: " +
-            clocks("events", group.events, number(group.events.p50), number(group.events.p99),
-                   number(group.events.longest)) +
-            "; " +
-            clocks("bytes allocated meanwhile", group.allocated, bytes(group.allocated.p50), bytes(group.allocated.p99),
+            clocks("events", number(group.events.p50), number(group.events.p99), number(group.events.longest)) + "; " +
+            clocks("bytes allocated meanwhile", bytes(group.allocated.p50), bytes(group.allocated.p99),
                    bytes(group.allocated.longest)) +
             "; " +
-            clocks("time", group.time_ns, time_in_words(group.time_ns.p50), time_in_words(group.time_ns.p99),
+            clocks("time", time_in_words(group.time_ns.p50), time_in_words(group.time_ns.p99),
                    time_in_words(group.time_ns.longest));
     if (has_frames)
-        text += "; " + clocks("frames", group.frames, number(group.frames.p50), number(group.frames.p99),
-                              number(group.frames.longest));
+        text +=
+            "; " + clocks("frames", number(group.frames.p50), number(group.frames.p99), number(group.frames.longest));
     text += fmt::format("\nfreed by the allocating thread {:.0f} %, youngest first {:.0f} %, together {:.0f} %",
                         group.same_thread_share * 100, group.lifo_share * 100, group.together_share * 100);
     if (group.resizes != 0)
@@ -67,9 +58,8 @@ std::string advice_lines(const advised_group& one, const place_names& names) {
     std::string text = fmt::format("Use {}: {}.\n", with_article(advice.kind), advice.why);
     if (const std::string scope = scope_in_words(*one.group, advice, names); !scope.empty()) {
         text += fmt::format("{}: {}\n", advice.kind == advice_kind::arena ? "keep it in" : "open the scope in", scope);
-        if (advice.where == scope_place::function && advice.kind == advice_kind::temp)
-            text += "A trace cannot tell two calls of that function apart: make sure that no block stays for the "
-                    "next call. A checked build reports it.\n";
+        if (const std::string_view warning = scope_warning(advice); !warning.empty())
+            text += fmt::format("{}\n", warning);
     }
     const code_lines lines = lines_for(*one.group, advice);
     text += fmt::format("C++: {}\nC#:  {}\n", lines.cpp, lines.csharp);
@@ -109,26 +99,7 @@ std::string to_text(const advice_report& found, const place_names& names, text_s
         add_wrapped(text, advice_lines(each, names), style.width, 3);
         text += '\n';
     }
-    if (found.other_groups != 0)
-        add_wrapped(text,
-                    fmt::format("{} smaller groups with {} blocks were not looked at (--groups N looks at more).\n",
-                                found.other_groups, found.other_blocks),
-                    style.width, 0);
-    if (found.has_together && found.together.error.empty())
-        add_wrapped(text,
-                    fmt::format("All of it together: {}; peak resident {:.1f} -> {:.1f} MiB.\n",
-                                saving_in_words(found.together), found.together.recorded_peak_mib,
-                                found.together.advised_peak_mib),
-                    style.width, 0);
-    if (found.has_together && !found.together.error.empty())
-        add_wrapped(text, fmt::format("All of it together was not measured: {}.\n", found.together.error), style.width,
-                    0);
-    add_wrapped(text,
-                fmt::format("Savings are of the replayed calls, against {}, with the memory written that --touch says. "
-                            "A replay knows nothing of the program's own work, caches, waiting, and input and output: "
-                            "the share that it saves of the program's time is smaller.\n",
-                            found.base),
-                style.width, 0);
+    for (const std::string& each : rest_in_words(found)) add_wrapped(text, each + "\n", style.width, 0);
     return text;
 }
 

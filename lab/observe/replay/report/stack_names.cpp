@@ -11,7 +11,6 @@
 
 #include <fmt/format.h>
 
-#include "observe/profile/named_profile.hpp"
 #include "observe/profile/saved_profile.hpp"
 
 namespace tenure::lab {
@@ -31,21 +30,39 @@ std::string words_of(const profile_frame& frame) {
 
 }
 
-const std::vector<std::string>& stack_names::of(std::uint32_t stack) {
-    const auto [entry, is_new] = known_.try_emplace(stack);
-    if (!is_new || stack == 0 || stack >= recorded_.stacks.size()) return entry->second;
+named_profile stack_names::name(const std::vector<std::uint64_t>& frames) {
     saved_profile one;
-    one.frames = recorded_.stacks[stack].frames;
+    one.frames = frames;
     one.header.process = recorded_.process;
     profile_format::site site{};
     site.frame_count = static_cast<std::uint32_t>(one.frames.size());
     one.sites.push_back(site);
     for (const trace_mapping& each : recorded_.mappings)
         one.mappings.push_back({each.begin, each.end, each.file_offset, each.path, true, each.build_id});
-    const named_profile named = name_profile(one, names_);
-    const std::size_t hidden = one.frames.size() - std::min(one.frames.size(), named.stacks.front().frames.size());
+    return name_profile(one, names_);
+}
+
+const std::vector<std::string>& stack_names::of(std::uint32_t stack) {
+    const auto [entry, is_new] = known_.try_emplace(stack);
+    if (!is_new || stack == 0 || stack >= recorded_.stacks.size()) return entry->second;
+    const std::vector<std::uint64_t>& frames = recorded_.stacks[stack].frames;
+    const named_profile named = name(frames);
+    const std::size_t hidden = frames.size() - std::min(frames.size(), named.stacks.front().frames.size());
     entry->second.resize(hidden);
     for (const profile_frame& each : named.stacks.front().frames) entry->second.push_back(words_of(each));
+    return entry->second;
+}
+
+std::uint64_t stack_names::function_of(std::uint64_t return_address) {
+    const auto [entry, is_new] = functions_.try_emplace(return_address, 0);
+    if (!is_new) return entry->second;
+    const named_profile named = name({return_address});
+    if (named.stacks.empty() || named.stacks.front().frames.empty()) return 0;
+    const std::vector<named_frame>& functions = named.stacks.front().frames.back().functions;
+    // The last is the function itself, the others were inlined into it.
+    if (functions.empty() || functions.back().function.empty()) return 0;
+    const std::string name = functions.back().module + ' ' + functions.back().function;
+    entry->second = numbers_.try_emplace(name, numbers_.size() + 1).first->second;
     return entry->second;
 }
 

@@ -22,12 +22,12 @@ class content_check : public bare_around {
 public:
     explicit content_check(std::size_t slot_count) : blocks_(std::max<std::size_t>(slot_count, 1)) {}
 
-    void made(const plan_op& op, void* block) {
+    void made(const plan_op& op, void* block, std::uint64_t) {
         known& is = blocks_[op.slot];
         if (op.call == plan_call::resize) {
             static_cast<void>(check(block, std::min<std::uint64_t>(is.bytes, op.bytes), is.serial, is.bytes));
         } else {
-            if (op.call == plan_call::zeroed) check_zeros(block, op.bytes);
+            if (op.call == plan_call::zeroed || op.call == plan_call::take_zeroed) check_zeros(block, op.bytes);
             is.serial = ++serial_;
         }
         const std::size_t alignment = needs_alignment(op.call) ? std::size_t{1} << op.alignment_log2
@@ -41,7 +41,7 @@ public:
         static_cast<void>(check(block, is.bytes, is.serial, is.bytes));
     }
     /// The block was allocated with the room that it needs later.
-    void kept(const plan_op& op, void* block) {
+    void kept(const plan_op& op, void* block, std::uint64_t) {
         known& is = blocks_[op.slot];
         static_cast<void>(check(block, std::min<std::uint64_t>(is.bytes, op.bytes), is.serial, is.bytes));
         is.bytes = op.bytes;
@@ -72,7 +72,8 @@ private:
     static constexpr std::uint64_t whole_bytes = 4096; ///< of large blocks only so many at both ends, and a word a page
 
     static bool needs_alignment(plan_call call) {
-        return call == plan_call::aligned || call == plan_call::aligned_new || call == plan_call::take;
+        return call == plan_call::aligned || call == plan_call::aligned_new || call == plan_call::take ||
+               call == plan_call::take_zeroed;
     }
 
     static unsigned char byte_at(std::uint64_t serial, std::uint64_t index) {
@@ -109,8 +110,9 @@ private:
     }
     void check_zeros(const void* block, std::uint64_t bytes) {
         const auto* const from = static_cast<const unsigned char*>(block);
-        if (std::any_of(from, from + bytes, [](unsigned char byte) { return byte != 0; }))
-            fail("calloc returned memory that is not zero");
+        bool is_zero = true;
+        each_byte(bytes, bytes, [&](std::uint64_t i) { is_zero &= from[i] == 0; });
+        if (!is_zero) fail("calloc returned memory that is not zero");
     }
 
     void fail(std::string_view why) {

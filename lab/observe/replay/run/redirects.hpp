@@ -5,7 +5,9 @@
 /// \file
 /// The allocators of Tenure that serve redirected blocks: those that a program would use after the advice.
 
+#include <array>
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <optional>
@@ -46,6 +48,12 @@ public:
         return nullptr;
     }
 
+    /// As calloc, which Tenure's allocators have not: the program clears the block.
+    void* take_zeroed(const plan_op& op) {
+        void* const block = take(op);
+        return block == nullptr ? nullptr : std::memset(block, 0, static_cast<std::size_t>(op.bytes));
+    }
+
     void give(const plan_op& op, void* block) {
         one& to = *made_[static_cast<std::size_t>(op.route)];
         switch (routes_[static_cast<std::size_t>(op.route)].kind) {
@@ -57,14 +65,6 @@ public:
     }
 
     void clear(const plan_op& op) { made_[static_cast<std::size_t>(op.route)]->arena->clear(); }
-
-    /// At the end of the trace: frees what the program had not freed. TempJob's blocks are given back by the caller.
-    void end() {
-        for (const std::unique_ptr<one>& each : made_) {
-            if (each->pool) each->pool->clear();
-            if (each->arena) each->arena->clear();
-        }
-    }
 
 private:
     struct one {
@@ -87,14 +87,20 @@ private:
     std::vector<std::unique_ptr<one>> made_;
 };
 
-/// A thread's scope of Temp, which operations open and close.
-class redirected_scope {
+/// The scopes of Temp that a thread has open, which operations open and close.
+class redirected_scopes {
 public:
-    void open() { ::new (static_cast<void*>(place_)) temp_scope; }
-    void close() { std::launder(reinterpret_cast<temp_scope*>(place_))->~temp_scope(); }
+    /// Requires  fewer than max_open_scopes are open.
+    void open() { ::new (static_cast<void*>(places_[open_++].bytes)) temp_scope; }
+    void close() { std::launder(reinterpret_cast<temp_scope*>(places_[--open_].bytes))->~temp_scope(); }
 
 private:
-    alignas(temp_scope) unsigned char place_[sizeof(temp_scope)];
+    struct place {
+        alignas(temp_scope) unsigned char bytes[sizeof(temp_scope)];
+    };
+
+    std::array<place, max_open_scopes> places_;
+    std::size_t open_ = 0;
 };
 
 }

@@ -34,20 +34,24 @@ constexpr std::array<part, 5> parts{{
 
 constexpr std::uint64_t one_thread = 0b1111, all_parts = 0b11111;
 
-constexpr std::array<std::string_view, 6> unfair{
+constexpr std::array<std::string_view, 7> unfair{
     "A trace has the calls of a program and nothing else. What the program does between them is missing: its cache "
     "misses, its waiting, its input and output. The share of a program's time that allocation takes cannot be seen "
     "here.",
-    "A process replays a short trace several times and reports the median: the heap is then warm. Time includes the "
-    "loop (a few ns per call, the same for all) and what is written to new blocks, and with it the "
+    "A process replays a short trace several times and reports the median: the heap is then warm. The first of these, "
+    "on a new heap, is \"first replay\". Time includes the loop (a few ns per call, the same for all) and what is "
+    "written to new blocks, and with it the "
     "page faults that the allocator causes.",
-    "Single calls are timed with the processor's counter, apart from the writes; they take longer than in the loop, "
-    "where calls overlap.",
+    "Single calls are timed with the processor's counter, in one replay on a new heap, apart from the writes; they "
+    "take "
+    "longer than in the loop, where calls overlap.",
+    "A trace does not say whether operator delete was given the size. Replay gives none: a malloc that uses the size "
+    "can be faster in the program.",
     "Memory is the process's private pages above what it had before the first call, read at 100 places of the trace "
     "and at its peak of live bytes. \"At the end\" is after everything was freed.",
     "One thread does the calls of all, in the order of the trace; the part \"time, threads\" has the threads of the "
     "program, which wait for each other only where a block crosses threads.",
-    "The contents of all blocks are checked in processes of their own.",
+    "The contents of all blocks are checked in processes of their own, with the calls of all threads on one.",
 };
 
 constexpr std::array<primary_figure, 3> primary{{{replay_time}, {"p99"}, {replay_peak}}};

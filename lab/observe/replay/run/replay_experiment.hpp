@@ -20,6 +20,7 @@ inline constexpr std::string_view redirected_name = "advise";
 
 /// Names of figures that advice reads from a result.
 inline constexpr std::string_view replay_time = "time per call";
+inline constexpr std::string_view replay_first = "first replay";
 inline constexpr std::string_view replay_peak = "peak resident";
 inline constexpr std::string_view replay_digest = "contents";
 

@@ -35,29 +35,28 @@ inline constexpr std::array<std::string_view, 4> touch_names{"none", "pages", "e
 
 inline constexpr std::size_t touched_page_bytes = 4096;
 
-/// Writes to a new block.
+/// Writes to the bytes of a block from `begin` until before `end`: all of a new block, or what a realloc added.
 template<touch_policy Policy>
-inline void touch(void* block, std::size_t bytes) {
-    if (Policy == touch_policy::none || block == nullptr || bytes == 0) return;
+inline void touch(void* block, std::size_t begin, std::size_t end) {
+    if (Policy == touch_policy::none || block == nullptr || begin >= end) return;
     auto* const first = static_cast<volatile unsigned char*>(block);
     if constexpr (Policy == touch_policy::whole) {
-        std::memset(block, 0x5A, bytes);
+        std::memset(static_cast<unsigned char*>(block) + begin, 0x5A, end - begin);
         return;
     }
+    const std::size_t next_page = (begin + touched_page_bytes - 1) / touched_page_bytes * touched_page_bytes;
     if constexpr (Policy == touch_policy::ends) {
-        if (bytes >= sizeof(std::uint64_t)) {
+        if (end - begin >= sizeof(std::uint64_t)) {
             // The last word of a block of any size is not aligned; x86-64 stores it all the same.
             constexpr std::uint64_t word = 0x5A5A5A5A5A5A5A5A;
-            std::memcpy(block, &word, sizeof word);
-            std::memcpy(static_cast<unsigned char*>(block) + bytes - sizeof word, &word, sizeof word);
+            std::memcpy(static_cast<unsigned char*>(block) + begin, &word, sizeof word);
+            std::memcpy(static_cast<unsigned char*>(block) + end - sizeof word, &word, sizeof word);
         } else {
-            first[0] = 0x5A;
-            first[bytes - 1] = 0x5A;
+            first[begin] = 0x5A;
+            first[end - 1] = 0x5A;
         }
-        for (std::size_t i = touched_page_bytes; i < bytes; i += touched_page_bytes) first[i] = 0x5A;
-    } else {
-        for (std::size_t i = 0; i < bytes; i += touched_page_bytes) first[i] = 0x5A;
     }
+    for (std::size_t i = next_page; i < end; i += touched_page_bytes) first[i] = 0x5A;
 }
 
 }

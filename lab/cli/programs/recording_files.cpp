@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "cli/subcommands/trace/recording_files.hpp"
+#include "cli/programs/recording_files.hpp"
 
 #include <fcntl.h>
 #include <fmt/format.h>

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Runs a program with libtenure_record.so and packs what it has recorded.
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tenure::lab {
+
+struct trace_request {
+    std::string file; ///< of the program's own trace; others begin with its name
+    std::uint32_t stacks = 0;
+    std::uint64_t sample_bytes = 0; ///< zero: all blocks
+};
+
+/// What a run has left.
+struct traced_program {
+    std::string own;                     ///< the program's own trace; empty: there is none
+    std::vector<std::string> after_exec; ///< of programs that replaced it in its process
+    std::vector<std::string> others;     ///< of other processes
+    int code = 0;                        ///< the program's own; what to exit with if there is no trace
+};
+
+/// Runs a program. Errors are reported.
+[[nodiscard]] traced_program trace_program(const std::vector<std::string>& words, const trace_request& request);
+
+}
