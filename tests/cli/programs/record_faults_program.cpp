@@ -135,14 +135,24 @@ int be_unsupported() {
     return 0;
 }
 
+void make_file(const char* name) { ::close(::open(name, O_WRONLY | O_CREAT, 0600)); }
+
+void wait_for_file(const char* name) {
+    const timespec pause{0, 5'000'000};
+    for (int turn = 0; turn < 4000 && ::access(name, F_OK) != 0; ++turn) ::nanosleep(&pause, nullptr);
+}
+
 int leave_child() {
-    if (::fork() != 0) return 0;
+    if (::fork() != 0) {
+        wait_for_file("ready"); // the child has a file of its own from its first allocation on
+        return 0;
+    }
     allocate(500, 10);
     close_from(0);
-    const timespec pause{0, 5'000'000};
-    for (int turn = 0; turn < 4000 && ::access("go", F_OK) != 0; ++turn) ::nanosleep(&pause, nullptr);
+    make_file("ready");
+    wait_for_file("go");
     allocate(600);
-    ::close(::open("done", O_WRONLY | O_CREAT, 0600));
+    make_file("done");
     ::_exit(0);
 }
 
