@@ -49,7 +49,7 @@ std::size_t places_bytes(std::size_t one) noexcept {
 
 }
 
-void guarded_blocks::trace::capture() noexcept { count = host::walk_stack(frames, max_frames); }
+void guarded_blocks::trace::capture() noexcept { count = host::walk_stack_once(frames, max_frames); }
 
 void guarded_blocks::trace::write(const char* title) const noexcept {
     host::write_report(title);
