@@ -17,6 +17,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tenure/base/options.hpp>
 #include <tenure/base/tag.hpp>
 #include <tenure/heap/detail/debug_layout.hpp>
 #include <tenure/heap/heap.hpp>
@@ -44,6 +45,7 @@ saved_profile read_text(const std::string& core, const std::string& program = ""
 class core_profile : public testing::Test {
 protected:
     void SetUp() override {
+        tenure::set_option(tenure::option::heap_guard_bytes, 0); // a block between guards is on no page of the heap
         ASSERT_EQ(heap_profile::start(1), status::ok);
         for (int each = 0; each < 600; ++each) {
             void* const block = allocate(each % 7 == 0 ? 5000 : 200);
