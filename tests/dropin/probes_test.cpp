@@ -20,13 +20,16 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "preloaded.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 
@@ -172,6 +175,39 @@ TEST(probes, tell_a_listener_of_sampled_blocks_and_of_their_frees) {
     EXPECT_EQ(heard_count.load(), at_end);
     ASSERT_TRUE(poke(found.at("alloc").address, &nothing, 1));
     ASSERT_TRUE(poke(found.at("free").address, &nothing, 1));
+}
+
+/// Allocates in pairs of which one block is freed at once: with a profile, each allocation is a slow call then.
+void allocate_pairs(int count) {
+    for (int pair = 0; pair < count; ++pair) {
+        void* const going = hidden(std::malloc(64));
+        static_cast<void>(hidden(std::malloc(64)));
+        std::free(going);
+    }
+}
+
+// `tenure profile --attach` writes its request there.
+TEST(requests, are_served_by_the_next_slow_call_while_a_profile_is_recorded) {
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    std::optional<support::temporary_folder> own;
+    const char* const inherited = std::getenv("TENURE_PROFILE_DIR"); // of the death test's own process
+    const std::filesystem::path folder = inherited != nullptr ? inherited : own.emplace().path();
+    ::setenv("TENURE_PROFILE_DIR", folder.c_str(), 1);
+    ::setenv("TENURE_PROFILE", "1", 1);
+    ::setenv("TENURE_PROFILE_SAMPLE", "1073741824", 1);
+    EXPECT_EXIT(
+        {
+            constexpr std::uint16_t file = 2;
+            allocate_pairs(300);
+            const auto probes = probes_of(dropin_file(), "tenure");
+            allocate_pairs(100);
+            *reinterpret_cast<volatile std::uint16_t*>(probes.at("requests").listeners) = file;
+            allocate_pairs(2);
+            std::_Exit(0);
+        },
+        testing::ExitedWithCode(0), "");
+    EXPECT_FALSE(std::filesystem::is_empty(folder));
+    for (const char* const name : {"TENURE_PROFILE_DIR", "TENURE_PROFILE", "TENURE_PROFILE_SAMPLE"}) ::unsetenv(name);
 }
 
 }

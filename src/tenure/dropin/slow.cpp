@@ -15,14 +15,20 @@ namespace tenure::inline TENURE_ABI::dropin {
 
 namespace {
 
+/// Whether a profile is recorded, and a slow call has nothing to do beside its own work.
+[[nodiscard]] TENURE_ALWAYS_INLINE bool is_counted_and_nothing_else() noexcept {
+    const detail::thread_cache* const cache = detail::process_cache();
+    return cache != nullptr && cache->is_counting && !is_report_wanted() && !detail::is_background_wanted();
+}
+
 [[nodiscard]] TENURE_ALWAYS_INLINE void* allocate_as(std::size_t bytes, std::size_t alignment, detail::fill how,
                                                      detail::block_form form, const void* caller) noexcept {
     if constexpr (checks::caller) {
         void* const block = detail::process_allocate_checked(bytes, alignment, form);
         if (block != nullptr) [[likely]]
             return how == detail::fill::zero ? std::memset(block, 0, bytes) : block;
-    } else if (void* const block = detail::process_allocate_counted(bytes, alignment, how); block != nullptr) {
-        return block;
+    } else if (is_counted_and_nothing_else()) {
+        if (void* const block = detail::process_allocate_counted(bytes, alignment, how); block != nullptr) return block;
     }
     if (!platform::is_relocated()) return allocate_early(bytes, alignment);
     const int saved = errno;

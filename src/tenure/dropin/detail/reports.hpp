@@ -38,6 +38,12 @@ extern std::atomic<bool> is_profiled_for_listeners;
 /// Starts the profile for them, or ends it when the last one has gone. A profile that somebody else has started stays.
 TENURE_COLD void follow_listeners() noexcept;
 
+/// Whether serve_wanted_report() would do something.
+[[nodiscard]] TENURE_ALWAYS_INLINE bool is_report_wanted() noexcept {
+    return wanted_reports().load(std::memory_order_relaxed) != 0 ||
+           platform::has_listeners() != is_profiled_for_listeners.load(std::memory_order_relaxed);
+}
+
 /// Called at the end of slow calls, when the thread holds no lock.
 TENURE_ALWAYS_INLINE void serve_wanted_report() noexcept {
     if (wanted_reports().load(std::memory_order_relaxed) != 0) [[unlikely]]
