@@ -157,12 +157,17 @@ TEST(replay, hundreds_of_threads_are_not_started_at_once) {
     EXPECT_EQ(why_no_threads(make_plan(recorded)), "") << "one thread makes the calls of all";
 }
 
-TEST(replay, one_call_in_a_thousand_is_shown_of_a_thousand_calls) {
+TEST(replay, a_percentile_is_shown_of_as_many_calls_as_tell_it_from_the_worst) {
     if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer brings a malloc of its own";
     const experiment_result few = replayed_on({system_malloc()}, made::node_program(900, 10));
     ASSERT_EQ(few.contestants[0].state, outcome::measured) << few.contestants[0].reason;
     EXPECT_GT(figure(few.contestants[0], "p99", "allocate"), 0);
     for (const metric& each : few.contestants[0].metrics) EXPECT_NE(each.name, "p99.9");
+    const experiment_result more = replayed_on({system_malloc()}, made::node_program(20'000, 10));
+    ASSERT_EQ(more.contestants[0].state, outcome::measured) << more.contestants[0].reason;
+    EXPECT_GE(figure(more.contestants[0], "p99.99", "allocate"), figure(more.contestants[0], "p99.9", "allocate"));
+    EXPECT_LE(figure(more.contestants[0], "p99.99", "allocate"), figure(more.contestants[0], "worst", "allocate"));
+    for (const metric& each : more.contestants[0].metrics) EXPECT_NE(each.name, "p99.999");
 }
 
 TEST(replay, a_thread_without_memory_ends_the_others) {

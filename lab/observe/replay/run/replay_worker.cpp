@@ -129,11 +129,19 @@ private:
         if (of.count == 0) return;
         const std::span<std::uint32_t> sorted(of.ticks.data(), of.count);
         std::sort(sorted.begin(), sorted.end());
-        constexpr std::array<std::pair<std::string_view, double>, 4> wanted{
-            {{"p50", 0.5}, {"p99", 0.99}, {"p99.9", 0.999}, {"worst", 1}}};
-        constexpr std::size_t least_calls = 1000; // one in a thousand of fewer is the worst itself
-        for (const auto& [name, share] : wanted) {
-            if (name == "p99.9" && of.count < least_calls) continue;
+        struct percentile {
+            std::string_view name;
+            double share;
+            std::size_t least_calls; ///< of fewer, it is the worst call itself
+        };
+        constexpr std::array<percentile, 6> wanted{{{"p50", 0.5, 1},
+                                                    {"p99", 0.99, 1},
+                                                    {"p99.9", 0.999, 1'000},
+                                                    {"p99.99", 0.9999, 10'000},
+                                                    {"p99.999", 0.99999, 100'000},
+                                                    {"worst", 1, 1}}};
+        for (const auto& [name, share, least_calls] : wanted) {
+            if (of.count < least_calls) continue;
             const double place = share * static_cast<double>(of.count - 1);
             asked.out.value(name, variant, "ns", sorted[static_cast<std::size_t>(place)] * ns_per_tick,
                             name == "worst" ? better::neither : better::smaller);
