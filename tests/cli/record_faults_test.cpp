@@ -124,6 +124,17 @@ TEST_F(record_faults, a_trace_of_another_process_replaces_no_file) {
     EXPECT_GE(files("t").size(), 502u);
 }
 
+TEST_F(record_faults, a_file_with_a_name_like_a_partial_one_is_left_alone) {
+    std::ofstream(folder_ / "t.partial") << "mine";
+    ASSERT_EQ(record("-o t", "true").code, 0);
+    EXPECT_EQ(text_of_file(folder_ / "t.partial"), "mine");
+    EXPECT_EQ(files("t"), (std::vector<std::string>{"t", "t.partial"}));
+    const fs::perms others = fs::status(folder_ / "t").permissions() & (fs::perms::group_read | fs::perms::others_read);
+    EXPECT_EQ(others,
+              fs::status(folder_ / "t.partial").permissions() & (fs::perms::group_read | fs::perms::others_read))
+        << "its rights are a new file's";
+}
+
 TEST_F(record_faults, a_file_that_cannot_begin_is_not_left) {
     const auto ran =
         run_in(folder_.string(), "sh -c 'ulimit -f 1; exec \"" + command_path() + "\" record -o t -- true'");
