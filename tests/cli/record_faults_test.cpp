@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstddef>
@@ -101,6 +102,20 @@ TEST_F(record_faults, the_file_of_a_process_that_runs_on_stays) {
     for (int turn = 0; turn < 2000 && !fs::exists(folder_ / "done"); ++turn)
         std::this_thread::sleep_for(std::chrono::milliseconds(5));
     EXPECT_EQ(count_of(load(names[0]), trace_call::allocate, 600), all_blocks);
+}
+
+TEST_F(record_faults, a_process_of_another_user_with_the_same_number_is_not_what_was_recorded) {
+    // In a namespace of its own the program has the number 1: outside that is another user's process.
+    const std::string user = ::geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";
+    const std::string recorded = user + "'" + command_path() + "' record -o ";
+    fs::permissions(folder_, fs::perms::all);
+    if (run_in(folder_.string(), user + "unshare -Urpf true").code != 0 ||
+        run_in(folder_.string(), recorded + "u -- true").code != 0)
+        GTEST_SKIP() << "a user has no namespaces here";
+    const auto ran = run_in(folder_.string(), recorded + "t -- unshare -Urpf ls");
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(ran.err.find("still grows"), std::string::npos) << ran.err;
+    for (const std::string& each : files("t")) EXPECT_FALSE(each.ends_with(".raw")) << each;
 }
 
 TEST_F(record_faults, files_of_other_recordings_are_left_alone) {
