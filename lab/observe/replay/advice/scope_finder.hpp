@@ -50,7 +50,7 @@ public:
     /// The innermost scope of a burst that stands in `least` (0 is the allocating function) or further out. The frame
     /// is one that all blocks of the group have in common. Of a burst whose blocks are in use at the end it says what
     /// the thread did until then.
-    /// Cost      O(events of the scope).
+    /// Cost      O(events of the scope); once O(events of the trace).
     [[nodiscard]] found_scope scope_of(const group_burst& burst, std::size_t least = 0);
 
     static constexpr std::size_t no_frame = ~std::size_t{0};
