@@ -48,6 +48,8 @@ TEST_F(record_cases, a_block_has_lived_as_long_as_the_program_has_waited) {
     EXPECT_GE(lifetime_ns(found, 4002), least_ns) << "after a run of frees";
     for (std::uint64_t index = 0; index < 6; ++index)
         EXPECT_GE(lifetime_ns(found, 4010 + index), (index + 1) * least_ns) << "freed by another thread";
+    for (std::uint64_t index = 0; index < 4; ++index)
+        EXPECT_GE(lifetime_ns(found, 4020 + index), (index + 1) * least_ns) << "in a row of frees";
 }
 
 TEST_F(record_cases, a_sample_is_as_large_with_operators_that_do_not_call_malloc) {
@@ -152,7 +154,7 @@ TEST_F(record_cases, destructors_of_threads_and_signal_handlers_are_recorded) {
 }
 
 TEST_F(record_cases, error_numbers_are_the_programs_own) {
-    EXPECT_EQ(record("-o t --stacks 4", cases() + " errors").code, 0);
+    EXPECT_EQ(record("-o t --stacks 4", cases() + " errors " + plugin()).code, 0);
 }
 
 TEST_F(record_cases, a_program_behind_another_has_its_own_file) {

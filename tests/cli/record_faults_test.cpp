@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstddef>
@@ -103,6 +104,20 @@ TEST_F(record_faults, the_file_of_a_process_that_runs_on_stays) {
     EXPECT_EQ(count_of(load(names[0]), trace_call::allocate, 600), all_blocks);
 }
 
+TEST_F(record_faults, a_process_of_another_user_with_the_same_number_is_not_what_was_recorded) {
+    // In a namespace of its own the program has the number 1: outside that is another user's process.
+    const std::string user = ::geteuid() == 0 ? "setpriv --reuid=65534 --regid=65534 --clear-groups " : "";
+    const std::string recorded = user + "'" + command_path() + "' record -o ";
+    fs::permissions(folder_, fs::perms::all);
+    if (run_in(folder_.string(), user + "unshare -Urpf true").code != 0 ||
+        run_in(folder_.string(), recorded + "u -- true").code != 0)
+        GTEST_SKIP() << "a user has no namespaces here";
+    const auto ran = run_in(folder_.string(), recorded + "t -- unshare -Urpf ls");
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(ran.err.find("still grows"), std::string::npos) << ran.err;
+    for (const std::string& each : files("t")) EXPECT_FALSE(each.ends_with(".raw")) << each;
+}
+
 TEST_F(record_faults, files_of_other_recordings_are_left_alone) {
     ASSERT_EQ(record_raw("other", "close").code, 0);
     const auto names = files("other.");
@@ -122,6 +137,17 @@ TEST_F(record_faults, a_trace_of_another_process_replaces_no_file) {
     for (int number = first; number < first + 500; ++number)
         EXPECT_EQ(text_of_file(folder_ / ("t." + std::to_string(number))), "old") << number;
     EXPECT_GE(files("t").size(), 502u);
+}
+
+TEST_F(record_faults, a_file_with_a_name_like_a_partial_one_is_left_alone) {
+    std::ofstream(folder_ / "t.partial") << "mine";
+    ASSERT_EQ(record("-o t", "true").code, 0);
+    EXPECT_EQ(text_of_file(folder_ / "t.partial"), "mine");
+    EXPECT_EQ(files("t"), (std::vector<std::string>{"t", "t.partial"}));
+    const fs::perms others = fs::status(folder_ / "t").permissions() & (fs::perms::group_read | fs::perms::others_read);
+    EXPECT_EQ(others,
+              fs::status(folder_ / "t.partial").permissions() & (fs::perms::group_read | fs::perms::others_read))
+        << "its rights are a new file's";
 }
 
 TEST_F(record_faults, a_file_that_cannot_begin_is_not_left) {

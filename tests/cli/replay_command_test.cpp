@@ -132,7 +132,8 @@ TEST_F(replay_command, advise_finds_the_program_behind_a_shell) {
     const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "advised_program";
     const auto found = run("advise --rounds 6 --repeat 1 --groups 1 -- sh -c 'exec \"" + program.string() + "\"'");
     ASSERT_EQ(found.code, 0) << found.err;
-    expect_words(found.err, {"make_cell", "several programs were recorded"});
+    expect_words(found.err, {"make_cell", "several programs were recorded: advice is of process ",
+                             ", " + program.string() + ", which has"});
 }
 
 TEST_F(replay_command, advise_ends_as_the_program_does) {

@@ -47,7 +47,7 @@ TEST(lifetime_advice, blocks_of_one_call_fit_temp_in_the_function_that_frees_the
     EXPECT_EQ(advice.where, scope_place::function);
     EXPECT_EQ(advice.scope_frame, 2U) << "work() may have returned before main() goes on: main() is certain";
     EXPECT_EQ(advice.violations, 0U);
-    EXPECT_EQ(advice.degree, confidence::high);
+    EXPECT_EQ(advice.degree, confidence::medium);
     EXPECT_EQ(advice.learned_on + advice.checked_on, one.group.blocks.size());
     EXPECT_DOUBLE_EQ(one.group.lifo_share, 1);
     EXPECT_EQ(one.group.peak_blocks, 20U);

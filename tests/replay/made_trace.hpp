@@ -46,9 +46,9 @@ public:
     void frame(std::uint32_t thread = 0) {
         add({0, 0, 0, thread, 0, lab::trace_call::frame, lab::trace_family::malloc, 4});
     }
-    void mark() {
+    void mark(std::uint32_t thread = 0) {
         if (made_.marks.empty()) made_.marks.emplace_back("phase");
-        add({0, 0, 0, 0, 0, lab::trace_call::mark, lab::trace_family::malloc, 4});
+        add({0, 0, 0, thread, 0, lab::trace_call::mark, lab::trace_family::malloc, 4});
     }
 
     [[nodiscard]] lab::trace take() { return std::move(made_); }
@@ -92,13 +92,14 @@ inline lab::trace scratch_program(std::uint64_t calls, std::uint64_t blocks, std
     const std::uint32_t allocating =
         has_stacks ? made.stack({list_code + 8, work_code + 4, main_code + 4, start_code}) : 0;
     const std::uint32_t keeping = has_stacks ? made.stack({other_code + 16, main_code + 8, start_code}) : 0;
+    const std::uint32_t between = has_stacks ? made.stack({other_code + 8, main_code + 8, start_code}) : 0;
     std::vector<std::uint64_t> kept;
     for (std::uint64_t call = 0; call < calls; ++call) {
         std::vector<std::uint64_t> mine;
         for (std::uint64_t i = 0; i < blocks; ++i) mine.push_back(made.allocate(40 + random.below(400), allocating));
         for (std::size_t i = mine.size(); i-- > (call == escapes ? 1U : 0U);) made.free(mine[i]);
         if (call == escapes) {
-            made.allocate(64, keeping);
+            made.allocate(64, between);
             made.free(mine[0]);
         }
         // What the program does beside it.

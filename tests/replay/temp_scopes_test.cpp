@@ -6,10 +6,12 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "observe/replay/advice/lifetime_advice.hpp"
+#include "observe/replay/report/advice_words.hpp"
 #include "replay/made_trace.hpp"
 
 namespace {
@@ -82,6 +84,56 @@ TEST(temp_scopes, two_functions_that_one_call_reaches_are_not_one) {
     }
     const code_functions functions = [](std::uint64_t address) { return address / 0x1000; };
     EXPECT_FALSE(temp_advice(program.take(), list_code + 8, functions).is_offered());
+}
+
+/// for (;;) { t = tok(next()); use(t); free(t); }     tok(q) { return q ? malloc() : malloc(); }
+/// Each letter is a call: p takes the first branch, q the second.
+trace branches(std::string_view calls, bool are_in_calls = false) {
+    made::program program;
+    std::vector<std::uint64_t> first{work_code + 8, main_code + 4, start_code},
+        second{work_code + 20, main_code + 4, start_code};
+    if (are_in_calls) {
+        first.insert(first.begin(), list_code + 8);
+        second.insert(second.begin(), other_code + 8);
+    }
+    const std::uint32_t p = program.stack(first), q = program.stack(second);
+    for (int i = 0; i < 400; ++i)
+        for (const char call : calls) program.free(program.allocate(64, call == 'p' ? p : q));
+    return program.take();
+}
+
+TEST(temp_scopes, a_function_whose_calls_take_either_branch_gets_no_scope) {
+    EXPECT_FALSE(temp_advice(branches("ppq"), work_code + 8).is_offered());
+    EXPECT_FALSE(temp_advice(branches("pqq"), work_code + 8).is_offered());
+    EXPECT_FALSE(temp_advice(branches("qpqpp"), work_code + 8).is_offered());
+    EXPECT_FALSE(temp_advice(branches("pqq", true), list_code + 8).is_offered());
+}
+
+TEST(temp_scopes, what_the_trace_cannot_prove_is_said_and_is_at_most_of_medium_confidence) {
+    const temp_advice found(branches("pq"), work_code + 8); // as a function that runs through both
+    ASSERT_TRUE(found.is_offered()) << found.refusal;
+    EXPECT_EQ(found.all.front().where, scope_place::function);
+    EXPECT_LE(found.all.front().degree, confidence::medium);
+    EXPECT_NE(scope_warning(found.all.front()).find("neither returns nor keeps them"), std::string_view::npos);
+    const temp_advice surer(made::scratch_program(4000, 20, ~0U), scratch_call);
+    ASSERT_TRUE(surer.is_offered());
+    EXPECT_EQ(surer.all.front().degree, confidence::medium) << "however many blocks it was checked on";
+}
+
+TEST(temp_scopes, a_later_call_that_allocates_several_times_ends_a_scope) {
+    // main() { for (;;) { parse(); show(); } }     show() allocates in two places, one after the other
+    made::program program;
+    const std::uint32_t own = program.stack({list_code + 8, main_code + 4, start_code}),
+                        first = program.stack({other_code + 8, main_code + 40, start_code}),
+                        second = program.stack({other_code + 30, main_code + 40, start_code});
+    for (int i = 0; i < 400; ++i) {
+        program.free(program.allocate(40, own));
+        program.free(program.allocate(500, first));
+        program.free(program.allocate(500, second));
+    }
+    const temp_advice found(program.take(), list_code + 8);
+    ASSERT_TRUE(found.is_offered()) << found.refusal;
+    EXPECT_EQ(found.all.front().scope_frame, 1U);
 }
 
 TEST(temp_scopes, a_block_of_one_of_the_last_calls_that_is_never_freed_refuses_the_scope) {
@@ -160,6 +212,26 @@ TEST(temp_scopes, marks_tell_where_a_scope_stands) {
 
 TEST(temp_scopes, a_block_that_a_mark_follows_has_outlived_its_phase) {
     EXPECT_FALSE(temp_advice(phases(100, true), 0).is_offered());
+}
+
+TEST(temp_scopes, a_mark_of_another_thread_ends_no_scope) {
+    const auto worker = [](std::uint32_t own_marks) {
+        made::program program;
+        for (int phase = 0; phase < 100; ++phase) {
+            program.mark(1);
+            if (own_marks != 0) program.mark(own_marks - 1);
+            std::vector<std::uint64_t> mine;
+            for (int i = 0; i < 10; ++i) mine.push_back(program.allocate(100));
+            for (const std::uint64_t each : mine) program.free(each);
+        }
+        return temp_advice(program.take(), 0);
+    };
+    const temp_advice foreign = worker(0);
+    EXPECT_FALSE(foreign.is_offered());
+    EXPECT_NE(foreign.refusal.find("does not tell where a scope could stand"), std::string::npos) << foreign.refusal;
+    const temp_advice own = worker(1);
+    ASSERT_TRUE(own.is_offered()) << own.refusal;
+    EXPECT_EQ(own.all.front().scopes.size(), 100U);
 }
 
 TEST(temp_scopes, blocks_that_outlive_the_scope_they_are_allocated_in_are_found) {

@@ -17,6 +17,7 @@
 #include <fstream>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -70,6 +71,27 @@ bool add_mapped(const std::string& process, mapped_inodes& to) {
     return true;
 }
 
+/// When a process was started, in the system's clock ticks; 0: not known.
+[[nodiscard]] std::uint64_t start_of(const std::string& process) {
+    constexpr int fields_between = 20; // from the state, which follows the name, to the start
+    std::ifstream file("/proc/" + process + "/stat");
+    std::string line;
+    std::getline(file, line);
+    const std::size_t name_end = line.rfind(')'); // a name may contain anything
+    if (name_end == std::string::npos) return 0;
+    std::istringstream fields(line.substr(name_end + 1));
+    std::string field;
+    for (int index = 0; index < fields_between; ++index)
+        if (!(fields >> field)) return 0;
+    return std::strtoull(field.c_str(), nullptr, 10);
+}
+
+/// Whether a process was started before this one, so that it cannot be one that this one has recorded.
+[[nodiscard]] bool is_older_than_this(const std::string& process) {
+    const std::uint64_t start = start_of(process);
+    return start != 0 && start < start_of("self");
+}
+
 /// Whether a process still writes to its raw file: it has the file mapped, and the number that the file tells. So have
 /// neither zombies, nor a process that has run another program since, nor the children of its forks, which inherit the
 /// mapping. The number alone may be another process's, or one of another namespace.
@@ -80,8 +102,9 @@ public:
         if (::stat(path.c_str(), &about) != 0) return false;
         const std::pair<std::uint64_t, std::uint64_t> wanted{about.st_ino, header.process};
         mapped_inodes of_process;
-        if (!add_mapped(std::to_string(header.process), of_process)) return true;
+        const std::string number = std::to_string(header.process);
         const bool has_noted_end = header.last_ticks != 0; // then all processes need not be looked at
+        if (!add_mapped(number, of_process) && !has_noted_end && !is_older_than_this(number)) return true;
         return of_process.contains(wanted) || (!has_noted_end && all().contains(wanted));
     }
 
@@ -145,9 +168,14 @@ private:
 class partial_file {
 public:
     explicit partial_file(const std::string& name)
-        : name_(name), partial_(name + ".partial"),
-          file_(::open(partial_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666)) {
-        if (file_ < 0) error_ = reason();
+        : name_(name), partial_(name + ".partial-XXXXXX"), file_(::mkostemp(partial_.data(), O_CLOEXEC)) {
+        if (file_ < 0) {
+            error_ = reason();
+            return;
+        }
+        const mode_t mask = ::umask(0); // mkostemp() gives rights to the owner alone
+        ::umask(mask);
+        if (::fchmod(file_, 0666 & ~mask) != 0) error_ = reason();
     }
     ~partial_file() {
         if (file_ < 0) return;

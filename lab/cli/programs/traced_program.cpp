@@ -99,6 +99,7 @@ traced_program trace_program(const std::vector<std::string>& words, const trace_
         ::setenv(tracer::number_variable, std::to_string(recording).c_str(), 1);
         preload_first(preloaded.path());
     });
+    if (request.at_end) request.at_end();
     return ended.process <= 0 ? refused({}, cannot_run) : keep(file, recording, ended);
 }
 

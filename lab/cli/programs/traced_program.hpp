@@ -6,6 +6,7 @@
 /// Runs a program with libtenure_record.so and packs what it has recorded.
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct trace_request {
     std::string file; ///< of the program's own trace; others begin with its name
     std::uint32_t stacks = 0;
     std::uint64_t sample_bytes = 0; ///< zero: all blocks
+    std::function<void()> at_end{}; ///< called when the program has ended, before its files are packed
 };
 
 /// What a run has left.

@@ -124,6 +124,30 @@ std::vector<named_frame> by_debug_information(const opened_module& in, GElf_Addr
     return found;
 }
 
+/// Where the function at an address begins, or the part of it that the compiler has split off; 0: not known.
+GElf_Addr start_of_function(const opened_module& in, GElf_Addr address) {
+    GElf_Off into = 0;
+    GElf_Sym symbol{};
+    const char* const name = dwfl_module_addrinfo(in.module, address, &into, &symbol, nullptr, nullptr, nullptr);
+    if (name != nullptr && GELF_ST_TYPE(symbol.st_info) == STT_FUNC && into < symbol.st_size) return address - into;
+    Dwarf_Addr bias = 0, start = 0, end = 0;
+    if (Dwarf_Die* const unit = dwfl_module_addrdie(in.module, address, &bias)) {
+        Dwarf_Die* scopes = nullptr;
+        const int count = dwarf_getscopes(unit, address - bias, &scopes);
+        bool is_found = false;
+        for (int index = 0; index < count && !is_found; ++index)
+            is_found = dwarf_tag(&scopes[index]) == DW_TAG_subprogram && dwarf_entrypc(&scopes[index], &start) == 0;
+        std::free(scopes);
+        if (is_found) return start + bias;
+    }
+    Dwarf_Frame* frame = nullptr; // the unwind tables, which programs without symbols have too
+    Dwarf_CFI* const rules = dwfl_module_eh_cfi(in.module, &bias);
+    if (rules == nullptr || dwarf_cfi_addrframe(rules, address - bias, &frame) != 0) return 0;
+    const bool is_found = dwarf_frame_info(frame, &start, &end, nullptr) >= 0;
+    std::free(frame);
+    return is_found ? start + bias : 0;
+}
+
 struct jitted {
     std::uint64_t first = 0, last = 0;
     std::string name;
@@ -195,6 +219,8 @@ const std::vector<named_frame>& symbols::at(std::string_view module, std::uint64
                 frames.back().function = demangled(name);
             }
         }
+        const GElf_Addr start = start_of_function(in, asked + in.bias);
+        frames.back().start = start == 0 ? 0 : start - in.bias;
     }
     if (frames.empty()) frames.emplace_back();
     for (named_frame& each : frames) { // a symbol table may contain any bytes
@@ -215,7 +241,10 @@ const std::vector<named_frame>& symbols::made_at_run_time(std::uint32_t process,
                                   [](std::uint64_t at, const jitted& each) { return at < each.first; });
     named_frame frame;
     frame.offset = address;
-    if (after != map.begin() && address - 1 < (after - 1)->last) frame.function = printable((after - 1)->name);
+    if (after != map.begin() && address - 1 < (after - 1)->last) {
+        frame.function = printable((after - 1)->name);
+        frame.start = (after - 1)->first;
+    }
     entry->second.push_back(std::move(frame));
     return entry->second;
 }

@@ -21,6 +21,7 @@ struct named_frame {
     std::string module; ///< file that contains the code; empty for code generated at run time
     std::uint64_t offset = 0;
     bool is_inlined = false; ///< into the following frame
+    std::uint64_t start = 0; ///< of a function that is not inlined: where its code begins; 0: not known
 };
 
 /// "draw(int)", or "libfoo.so+0x12af" when the name is not known.

@@ -11,7 +11,7 @@
 //   plugin FILE    loads a plug-in that allocates, and is ended by a signal
 //   unload FILE    unloads it, and ends
 //   late           a thread's last destructor and a signal handler allocate
-//   errors         checks errno and dlerror() around allocations
+//   errors FILE    checks errno and dlerror() around allocations, also of a plug-in
 
 #include <dlfcn.h>
 #include <malloc.h>
@@ -59,6 +59,12 @@ int take_time() {
     void* const last = used(std::malloc(4002));
     wait_50_ms();
     std::free(last);
+    void* row[4];
+    for (std::size_t index = 0; index < 4; ++index) row[index] = used(std::malloc(4020 + index));
+    for (void* each : row) {
+        wait_50_ms();
+        std::free(each);
+    }
     return 0;
 }
 
@@ -171,8 +177,26 @@ bool keep_errors_without_memory() {
     return is_kept;
 }
 
+/// The first stack with the plug-in's code, while the recorder can open no file.
+bool keep_errors_without_descriptors(const char* path) {
+    using function = void* (*)(std::size_t);
+    void* const library = ::dlopen(path, RTLD_NOW);
+    const auto allocate =
+        library == nullptr ? nullptr : reinterpret_cast<function>(::dlsym(library, "allocate_in_plugin"));
+    if (allocate == nullptr) return false;
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    const rlimit none{3, limit.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &none);
+    errno = EILSEQ;
+    const bool is_kept = used(allocate(6000)) != nullptr && errno == EILSEQ;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    return is_kept;
+}
+
 /// On new threads, each with a chunk of its own.
-int keep_errors() {
+int keep_errors(const char* plugin) {
+    if (!keep_errors_without_descriptors(plugin)) return 3;
     if (::dlerror() != nullptr) return 1;
     bool is_kept = true;
     for (int count = 0; count < 20; ++count) {
@@ -198,6 +222,6 @@ int main(int count, char** words) {
     if (std::strcmp(what, "plugin") == 0 && count > 2) return use_plugin(words[2], true);
     if (std::strcmp(what, "unload") == 0 && count > 2) return use_plugin(words[2], false);
     if (std::strcmp(what, "late") == 0) return end_late();
-    if (std::strcmp(what, "errors") == 0) return keep_errors();
+    if (std::strcmp(what, "errors") == 0 && count > 2) return keep_errors(words[2]);
     return 2;
 }

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -30,6 +31,7 @@
 #include "observe/replay/report/advise_json.hpp"
 #include "observe/replay/report/advise_text.hpp"
 #include "observe/replay/report/stack_names.hpp"
+#include "report/letters.hpp"
 
 namespace tenure::lab {
 
@@ -73,6 +75,16 @@ std::string largest_of(const traced_program& recorded) {
         for (const std::string& each : *files)
             if (bytes(each) > bytes(largest)) largest = each;
     return largest;
+}
+
+/// `name`: if the trace does not tell.
+std::string command_line_of(const trace& recorded, const std::string& name) {
+    return recorded.arguments.empty() ? name : printable(fmt::format("{}", fmt::join(recorded.arguments, " ")));
+}
+
+int say_interrupted() {
+    say("interrupted: nothing is shown, because advice without its proof would be a guess");
+    return exit_code::interrupted;
 }
 
 /// A folder for a trace, which is removed with this object.
@@ -174,7 +186,7 @@ int advise_command::run(int argc, char** argv) const {
         say("--base: " + base.reason);
         return exit_code::bad_usage;
     }
-    return is_run ? record_and_advise(base) : advise_file(words_.front(), base, false);
+    return is_run ? record_and_advise(base) : advise_file(words_.front(), base, origin::file);
 }
 
 int advise_command::record_and_advise(const found_malloc& base) const {
@@ -186,20 +198,28 @@ int advise_command::record_and_advise(const found_malloc& base) const {
     trace_request request;
     request.file = folder.path() + "/" + fs::path(words_.front()).filename().string() + ".trace";
     request.stacks = recorded_frames;
+    // While the program runs, Ctrl-C is for the program. After that it must not leave the folder behind.
+    std::optional<interrupt_guard> guard;
+    request.at_end = [&] { guard.emplace(); };
     const traced_program recorded = trace_program(words_, request);
+    if (interrupted()) return say_interrupted();
     const std::string largest = largest_of(recorded);
     if (largest.empty()) return recorded.code;
-    if (!recorded.after_exec.empty() || !recorded.others.empty())
-        say("several programs were recorded: advice is of the one with the largest trace. `tenure record` keeps them "
-            "all");
-    const int advised = advise_file(largest, base, true);
+    const bool is_alone = recorded.after_exec.empty() && recorded.others.empty();
+    const int advised = advise_file(largest, base, is_alone ? origin::only_process : origin::one_of_several);
     return recorded.code != exit_code::ok ? recorded.code : advised;
 }
 
-int advise_command::advise_file(const std::string& file, const found_malloc& base, bool is_run) const {
+int advise_command::advise_file(const std::string& file, const found_malloc& base, origin from) const {
+    const bool is_run = from != origin::file;
     const trace recorded = read_for_replay(file);
     if (!recorded.ok()) return exit_code::bad_usage;
-    const std::string shown = is_run ? words_.front() : file;
+    if (is_run && interrupted()) return say_interrupted();
+    const std::string shown = is_run ? command_line_of(recorded, words_.front()) : file;
+    if (from == origin::one_of_several)
+        say(fmt::format("several programs were recorded: advice is of process {}, {}, which has the largest trace. "
+                        "`tenure record` keeps them all",
+                        recorded.process, shown));
     stack_names names(recorded);
     advice_settings settings;
     settings.replay = options_.settings();
@@ -211,10 +231,7 @@ int advise_command::advise_file(const std::string& file, const found_malloc& bas
         say(fmt::format("{}: {}", shown, found.error));
         return exit_code::bad_usage;
     }
-    if (interrupted()) {
-        say("interrupted: nothing is shown, because advice without its proof would be a guess");
-        return exit_code::interrupted;
-    }
+    if (interrupted()) return say_interrupted();
     const place_names named = [&](std::uint32_t stack) { return names.of(stack); };
     bool is_written = true;
     if (is_run)

@@ -26,7 +26,9 @@ public:
 
 private:
     [[nodiscard]] std::string mistake_in_options(bool is_run) const;
-    [[nodiscard]] int advise_file(const std::string& file, const found_malloc& base, bool is_run) const;
+    /// Where a trace comes from.
+    enum class origin : std::uint8_t { file, only_process, one_of_several };
+    [[nodiscard]] int advise_file(const std::string& file, const found_malloc& base, origin from) const;
     [[nodiscard]] int record_and_advise(const found_malloc& base) const;
 
     CLI::App* command_;

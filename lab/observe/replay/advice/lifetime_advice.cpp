@@ -87,6 +87,8 @@ private:
             advice.checked_on = group_.blocks.size() - half_;
         }
         advice.degree = degree_of(advice.checked_on, advice.violations);
+        // The stacks of allocations cannot prove that the function does not return its blocks: scope_finder.hpp.
+        if (advice.where == scope_place::function) advice.degree = std::min(advice.degree, confidence::medium);
         for (const std::uint64_t block : group_.blocks)
             advice.alignment_log2 = std::max(advice.alignment_log2, lives_[block].alignment_log2);
         found_.fits.push_back(std::move(advice));

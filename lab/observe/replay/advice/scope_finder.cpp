@@ -4,6 +4,8 @@
 #include "observe/replay/advice/scope_finder.hpp"
 
 #include <algorithm>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace tenure::lab {
@@ -39,10 +41,151 @@ const scope_finder::relation& scope_finder::relate(std::uint32_t stack, std::uin
     return made;
 }
 
+/// In which order a thread reaches the places of the group's functions. The stacks of the group are a tree, outermost
+/// frame first: a node is a call, and its children are the places in the function that it reaches.
+class scope_finder::call_order {
+public:
+    explicit call_order(scope_finder& finder) : finder_(finder), known_(finder.recorded_.stacks.size()) {
+        nodes_.emplace_back();
+        const std::vector<trace_event>& events = finder.recorded_.events;
+        for (const std::uint64_t block : finder.group_.blocks) add(finder.lives_[block].born.stack);
+        const std::uint32_t thread = finder.lives_[finder.group_.blocks.front()].born.thread;
+        for (std::uint64_t i = 0; i < events.size(); ++i)
+            if (events[i].thread == thread && events[i].stack != 0) see(i, events[i]);
+    }
+
+    /// Whether the place `other` may be reached by another call of the function than the one with the frame of `stack`
+    /// that has `shared` frames around it.
+    [[nodiscard]] bool is_doubtful(std::uint32_t stack, std::size_t shared, std::uint64_t other) {
+        std::size_t at = find(stack).node;
+        if (nodes_[at].level <= shared) return true;
+        while (nodes_[at].level > shared + 1) at = nodes_[at].parent;
+        return is_crowded(nodes_[at].parent) || nodes_[at].doubtful.contains(other);
+    }
+
+private:
+    static constexpr std::size_t max_children = 8; ///< with more the callers differ, and no scope can stand there
+
+    /// When a place was reached last: 1 is the first event, 0 never.
+    struct visit {
+        std::uint64_t event = 0;
+        std::uint32_t stack = 0;
+    };
+    struct node {
+        std::size_t parent = 0, level = 0; ///< level: frames down to this one
+        std::uint64_t address = 0;
+        std::uint64_t last = 0;      ///< like visit::event
+        std::uint64_t restarted = 0; ///< the last allocation here whose block was freed before the next one here
+        std::uint64_t made = 0;      ///< the last allocation here
+        std::vector<std::size_t> children{};
+        std::unordered_map<std::uint64_t, visit> visits{}; ///< of places in the function that this call reaches
+        std::unordered_set<std::uint64_t> doubtful{};      ///< other places in the same function
+    };
+    struct place {
+        std::size_t node = 0;
+        std::uint64_t leaves_at = 0; ///< the first frame that is not in the tree; 0: all are
+        bool is_known = false;
+    };
+
+    [[nodiscard]] bool is_crowded(std::size_t at) const { return nodes_[at].children.size() > max_children; }
+
+    [[nodiscard]] std::size_t child_of(std::size_t at, std::uint64_t address) const {
+        for (const std::size_t each : nodes_[at].children)
+            if (nodes_[each].address == address) return each;
+        return 0;
+    }
+
+    void add(std::uint32_t stack) {
+        if (!added_.insert(stack).second) return;
+        const std::vector<std::uint64_t>& frames = finder_.recorded_.stacks[stack].frames;
+        std::size_t at = 0;
+        for (std::size_t i = frames.size(); i-- > 0;) {
+            std::size_t next = child_of(at, frames[i]);
+            if (next == 0) {
+                next = nodes_.size();
+                nodes_.push_back({at, nodes_[at].level + 1, frames[i]});
+                nodes_[at].children.push_back(next);
+            }
+            at = next;
+        }
+    }
+
+    [[nodiscard]] const place& find(std::uint32_t stack) {
+        place& found = known_[stack];
+        if (found.is_known) return found;
+        found.is_known = true;
+        const std::vector<std::uint64_t>& frames = finder_.recorded_.stacks[stack].frames;
+        for (std::size_t i = frames.size(); i-- > 0;) {
+            const std::size_t next = child_of(found.node, frames[i]);
+            if (next == 0) {
+                found.leaves_at = frames[i];
+                break;
+            }
+            found.node = next;
+        }
+        return found;
+    }
+
+    void see(std::uint64_t index, const trace_event& event) {
+        const place& here = find(event.stack);
+        if (here.leaves_at != 0) reach(here.node, here.leaves_at, index + 1, event.stack);
+        for (std::size_t at = here.node; at != 0; at = nodes_[at].parent) {
+            if (nodes_[nodes_[at].parent].children.size() > 1)
+                reach(nodes_[at].parent, nodes_[at].address, index + 1, event.stack);
+            nodes_[at].last = index + 1;
+        }
+        if (here.leaves_at == 0 && event.call == trace_call::allocate) allocate(nodes_[here.node], index);
+    }
+
+    void allocate(node& at, std::uint64_t index) {
+        const std::vector<trace_event>& events = finder_.recorded_.events;
+        if (at.made != 0 && finder_.lives_[events[at.made - 1].block].died.event < index) at.restarted = at.made;
+        at.made = index + 1;
+    }
+
+    void reach(std::size_t at, std::uint64_t address, std::uint64_t now, std::uint32_t stack) {
+        if (is_crowded(at)) return;
+        visit& before = nodes_[at].visits[address];
+        for (const std::size_t each : nodes_[at].children) {
+            node& child = nodes_[each];
+            if (child.address == address) continue;
+            const bool is_again = child.last <= before.event && !goes_on(before.stack, stack, nodes_[at].level);
+            if (is_again || child.restarted > before.event) child.doubtful.insert(address);
+        }
+        before = {now, stack};
+    }
+
+    /// Whether the call that was made with `level` frames around it still runs: it is further ahead in what it calls.
+    [[nodiscard]] bool goes_on(std::uint32_t before, std::uint32_t now, std::size_t level) {
+        if (before == 0 || before == now) return false;
+        const relation& to = finder_.relate(before, now);
+        return !to.is_other_function && to.shared > level && to.other > to.own;
+    }
+
+    scope_finder& finder_;
+    std::vector<node> nodes_;  // the first is what calls the outermost functions
+    std::vector<place> known_; // by stack
+    std::unordered_set<std::uint32_t> added_;
+};
+
+scope_finder::scope_finder(const trace& recorded, const block_group& group, std::span<const block_life> lives,
+                           const code_functions& functions)
+    : recorded_(recorded), group_(group), lives_(lives), functions_(functions) {}
+
+scope_finder::~scope_finder() = default;
+
+/// Whether the stack that is related to `stack` may be of another call of the function where they part.
+bool scope_finder::may_be_another_call(std::uint32_t stack, const relation& to) {
+    if (to.is_other_function || to.other <= to.own) return true;
+    if (order_ == nullptr) order_ = std::make_unique<call_order>(*this);
+    return order_->is_doubtful(stack, to.shared, to.other);
+}
+
 /// Follows a thread from an allocation on.
 class scope_finder::progress {
 public:
-    explicit progress(const std::vector<std::uint64_t>& frames) : frames_(frames), outer_(frames.size()) {}
+    progress(scope_finder& finder, std::uint32_t stack)
+        : finder_(finder), stack_(stack), frames_(finder.recorded_.stacks[stack].frames), outer_(frames_.size()) {}
 
     void follow(const relation& to) {
         // A call that reaches another function than before is made again: the caller has gone on.
@@ -52,7 +195,7 @@ public:
         if (shared > outer_ || !is_apart) return enter_again();
         if (shared < outer_) {
             outer_ = shared;
-            is_doubtful_ = to.is_other_function || to.other <= to.own;
+            is_doubtful_ = finder_.may_be_another_call(stack_, to);
             place_ = to.is_other_function ? own() : to.other;
             return;
         }
@@ -79,6 +222,8 @@ private:
         place_ = own();
     }
 
+    scope_finder& finder_;
+    std::uint32_t stack_;
     const std::vector<std::uint64_t>& frames_;
     std::size_t outer_;       // frames in common with everything seen
     std::uint64_t place_ = 0; // how far the innermost function in common has come
@@ -91,7 +236,7 @@ found_scope scope_finder::scope_of(const group_burst& burst, std::size_t least) 
     const std::uint32_t stack = lives_[group_.blocks[burst.first]].born.stack;
     if (group_.stack == 0 || stack == 0) return found;
     const std::uint32_t thread = recorded_.events[burst.begin].thread;
-    progress at(recorded_.stacks[stack].frames);
+    progress at(*this, stack);
     found.inner = 0;
     for (std::uint64_t i = burst.begin; i < events; ++i) {
         const trace_event& event = recorded_.events[i];

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <unordered_map>
 
@@ -33,17 +34,23 @@ struct found_scope {
 /// event of the thread is in the same function, called from the same place, further ahead in its code: the thread has
 /// neither returned from it nor begun another turn of a loop in it. An event further back proves nothing: it may be the
 /// next turn of a loop in the function, or the function's next call.
+///
+/// The next call may also take another branch, further ahead. So an event proves nothing either if the trace has its
+/// place twice without the allocation's place in between, or the other way round. A program whose calls take the two
+/// branches in turn looks the same as one that runs through both: no trace of allocations tells them apart.
 class scope_finder {
 public:
     /// Requires  all outlive the object.
     scope_finder(const trace& recorded, const block_group& group, std::span<const block_life> lives,
-                 const code_functions& functions)
-        : recorded_(recorded), group_(group), lives_(lives), functions_(functions) {}
+                 const code_functions& functions);
+    ~scope_finder();
+    scope_finder(const scope_finder&) = delete;
+    scope_finder& operator=(const scope_finder&) = delete;
 
     /// The innermost scope of a burst that stands in `least` (0 is the allocating function) or further out. The frame
     /// is one that all blocks of the group have in common. Of a burst whose blocks are in use at the end it says what
     /// the thread did until then.
-    /// Cost      O(events of the scope).
+    /// Cost      O(events of the scope); once O(events of the trace).
     [[nodiscard]] found_scope scope_of(const group_burst& burst, std::size_t least = 0);
 
     static constexpr std::size_t no_frame = ~std::size_t{0};
@@ -57,15 +64,18 @@ private:
         bool is_other_function = true; ///< a frame further in, the same call has reached two functions
     };
     class progress;
+    class call_order;
 
     [[nodiscard]] const relation& relate(std::uint32_t stack, std::uint32_t other);
     [[nodiscard]] bool is_cut_short(std::uint32_t stack) const;
+    [[nodiscard]] bool may_be_another_call(std::uint32_t stack, const relation& to);
 
     const trace& recorded_;
     const block_group& group_;
     std::span<const block_life> lives_;
     const code_functions& functions_;
     std::unordered_map<std::uint64_t, relation> known_; // by both stacks
+    std::unique_ptr<call_order> order_;                 // made when it is needed
 };
 
 }

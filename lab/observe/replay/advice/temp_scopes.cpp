@@ -27,7 +27,8 @@ public:
         found_.where = group.stack == 0 ? scope_place::phase : scope_place::function;
         if (found_.where != scope_place::phase) return;
         for (std::uint64_t i = 0; i < recorded.events.size(); ++i)
-            if (recorded.events[i].call == trace_call::mark) marks_.push_back(i);
+            if (recorded.events[i].call == trace_call::mark && recorded.events[i].thread == thread_)
+                marks_.push_back(i);
     }
 
     temp_scopes make() {
@@ -120,7 +121,7 @@ private:
     scope_finder finder_;
     std::size_t half_, inner_ = 0;
     std::uint32_t thread_;
-    std::vector<std::uint64_t> marks_; // events
+    std::vector<std::uint64_t> marks_; // events of the thread: another's phases are not its own
     temp_scopes found_;
 };
 

@@ -222,11 +222,14 @@ std::vector<std::string> rest_in_words(const advice_report& of) {
 }
 
 std::string_view scope_warning(const lifetime_advice& advice) {
-    if (advice.kind != advice_kind::temp || advice.where != scope_place::function) return {};
-    return "Where a loop makes that call and nothing else in the loop allocates, the trace cannot tell its turns "
-           "apart: "
-           "put the scope around the loop, or make sure that no block stays for the next turn. A checked build reports "
-           "it.";
+    if (advice.where != scope_place::function) return {};
+    if (advice.kind == advice_kind::arena)
+        return "This is right only if that function frees the blocks itself or calls what frees them, and neither "
+               "returns nor keeps them: the trace cannot prove it.";
+    return "This is right only if that function frees the blocks itself or calls what frees them, and neither returns "
+           "nor keeps them: the trace cannot prove it. Where a loop makes that call and nothing else in the loop "
+           "allocates, the trace cannot tell its turns apart: put the scope around the loop, or make sure that no "
+           "block stays for the next turn. A checked build reports it.";
 }
 
 std::string threads_in_words(std::uint64_t count) { return fmt::format("{} thread{}", count, count == 1 ? "" : "s"); }

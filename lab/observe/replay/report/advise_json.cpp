@@ -72,6 +72,7 @@ json json_of(const advised_group& one, const place_names& names, bool has_frames
     const code_lines lines = lines_for(*one.group, one.advice);
     made["why"] = one.advice.why;
     made["scope"] = scope_in_words(*one.group, one.advice, names);
+    if (const std::string_view warning = scope_warning(one.advice); !warning.empty()) made["scope_warning"] = warning;
     made["cpp"] = lines.cpp;
     made["csharp"] = lines.csharp;
     made["confidence"] = name_of(one.advice.degree);

@@ -60,9 +60,10 @@ std::uint64_t stack_names::function_of(std::uint64_t return_address) {
     if (named.stacks.empty() || named.stacks.front().frames.empty()) return 0;
     const std::vector<named_frame>& functions = named.stacks.front().frames.back().functions;
     // The last is the function itself, the others were inlined into it.
-    if (functions.empty() || functions.back().function.empty()) return 0;
-    const std::string name = functions.back().module + ' ' + functions.back().function;
-    entry->second = numbers_.try_emplace(name, numbers_.size() + 1).first->second;
+    if (functions.empty() || functions.back().start == 0) return 0;
+    // A name is not enough: each file of a program may have a function that is called run().
+    const std::pair begin{functions.back().module, functions.back().start};
+    entry->second = numbers_.try_emplace(begin, numbers_.size() + 1).first->second;
     return entry->second;
 }
 

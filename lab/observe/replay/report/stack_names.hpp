@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "observe/profile/named_profile.hpp"
@@ -34,8 +35,8 @@ private:
     const trace& recorded_;
     symbols names_;
     std::map<std::uint32_t, std::vector<std::string>> known_;
-    std::map<std::uint64_t, std::uint64_t> functions_; // by return address
-    std::map<std::string, std::uint64_t> numbers_;     // by module and name
+    std::map<std::uint64_t, std::uint64_t> functions_;                       // by return address
+    std::map<std::pair<std::string, std::uint64_t>, std::uint64_t> numbers_; // by module and start
 };
 
 }

@@ -59,7 +59,7 @@ struct written_texts {
     moment_lock lock;
     std::uint32_t count;                  ///< how often they were written
     std::atomic<std::uint32_t> is_wanted; ///< to be written again: they lack code, or could not be written
-    std::uint64_t first_ns;               ///< when they were written first
+    std::uint64_t last_ns;                ///< when they were written last
     code_ranges code;                     ///< in them
 };
 

@@ -141,7 +141,7 @@ std::size_t forget_block(const void* block) noexcept {
         return 0;
     }
     log.last_freed = block;
-    if (!log.begin_free(name, thread_log::event_bytes)) return 0;
+    if (!log.begin_event(thread_log::event_bytes)) return 0;
     log.last_block = nullptr;
     log.free(name);
     log.end_event();

@@ -74,7 +74,7 @@ void close_file(int file) noexcept { static_cast<void>(::syscall(SYS_close, file
 
 [[nodiscard]] bool find_identity(int file, std::uint64_t& device, std::uint64_t& inode) noexcept {
     struct stat found {};
-    if (::fstat(file, &found) != 0) return false;
+    if (::syscall(SYS_fstat, file, &found) != 0) return false;
     device = found.st_dev;
     inode = found.st_ino;
     return true;

@@ -15,6 +15,7 @@
 #include <tenure/platform/clock.hpp>
 #include <tenure/platform/output_file.hpp>
 
+#include "observe/blocks/interpose/errno_scope.hpp"
 #include "observe/tracer/record/process_state.hpp"
 
 namespace tenure::lab::tracer {
@@ -112,7 +113,7 @@ template<class Take>
 
 /// Requires  the lock is held.
 void write_locked(written_texts& texts) noexcept {
-    if (texts.count == 0) texts.first_ns = platform::monotonic_ns();
+    texts.last_ns = platform::monotonic_ns();
     texts.is_wanted.store(0, std::memory_order_relaxed);
     const std::uint32_t sequence = ++texts.count;
     bool is_written = write_mappings(sequence, texts.code);
@@ -137,16 +138,17 @@ void write_texts() noexcept {
 }
 
 void write_late_texts() noexcept {
-    constexpr std::uint64_t first_times = 16, ns_each = 4'000'000'000;
+    constexpr std::uint64_t first_times = 16, least_ns_between = 4'000'000'000;
     written_texts& texts = texts_of_process();
     if (texts.is_wanted.load(std::memory_order_relaxed) == 0) return;
     const moment_scope lock(texts.lock);
     if (texts.is_wanted.load(std::memory_order_relaxed) == 0 || texts.count == 0) return;
-    if (texts.count >= first_times + (platform::monotonic_ns() - texts.first_ns) / ns_each) return;
+    if (texts.count >= first_times && platform::monotonic_ns() - texts.last_ns < least_ns_between) return;
     write_locked(texts);
 }
 
 void note_code(void* const* frames, std::size_t count) noexcept {
+    const blocks::errno_scope errors; // the program's own call succeeds
     written_texts& texts = texts_of_process();
     {
         const moment_scope lock(texts.lock);

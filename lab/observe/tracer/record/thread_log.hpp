@@ -39,25 +39,11 @@ public:
     /// grow: the event is counted as lost.
     [[nodiscard]] bool begin_event(std::size_t bytes) noexcept {
         const std::uint64_t now = platform::ticks();
-        frees_ = 0;
         if (static_cast<std::size_t>(end_ - at_) < bytes + time_bytes) [[unlikely]] {
             if (!renew_chunk(now)) return false;
         }
         if (now - ticks_ >= time_step && now > ticks_) [[unlikely]]
             write_time(now);
-        return true;
-    }
-    /// The same for the free of a block. Reading the clock is a large part of what recording costs: of frees of own
-    /// blocks that follow one another only the first and each fourth after it read the clock. The free of another
-    /// thread's block always does, because its time decides between threads.
-    [[nodiscard]] bool begin_free(token name, std::size_t bytes) noexcept {
-        const bool has_room = static_cast<std::size_t>(end_ - at_) >= bytes + time_bytes;
-        if (frees_ == 0 || frees_ == frees_per_look || thread_of(name) != number_ || !has_room) {
-            if (!begin_event(bytes)) return false;
-            frees_ = 1;
-            return true;
-        }
-        ++frees_;
         return true;
     }
     void end_event() noexcept {
@@ -161,7 +147,6 @@ public:
 private:
     static constexpr std::uint64_t time_step = std::uint64_t{1} << 16; ///< some 25 us
     static constexpr std::size_t time_bytes = 12;
-    static constexpr std::uint32_t frees_per_look = 4;
 
     [[nodiscard]] std::uint64_t own_distance(token name) const noexcept { return next_ - 1 - number_of(name); }
     void other_number(token name) noexcept {
@@ -185,7 +170,6 @@ private:
     trace_format::chunk_header* chunk_ = nullptr;
     std::uint64_t ticks_ = 0; ///< of the last time event
     std::uint64_t other_number_ = 0;
-    std::uint32_t frees_ = 0; ///< with the one that has read the clock; zero: the last event was no free
     known_stacks* known_stacks_ = nullptr;
 };
 
