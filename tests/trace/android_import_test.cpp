@@ -28,17 +28,17 @@ using tenure::lab::trace_event;
 using tenure::lab::trace_family;
 using texts = std::vector<std::string>;
 
-constexpr const char* example = "100: malloc 0xb48390a0 48\n"
-                                "200: calloc 0xb48c1100 32 8\n"
-                                "400: memalign 0xae42d080 64 104\n"
-                                "300: realloc 0x96b90920 0xb48390a0 150\n"
-                                "100: realloc 0x77000000 0x0 20\n"
-                                "500: free 0xb48c1100\n"
-                                "600: thread_done 0x0\n"
-                                "100: free 0x96b90920\n";
+constexpr const char* every_call = "100: malloc 0xb48390a0 48\n"
+                                   "200: calloc 0xb48c1100 32 8\n"
+                                   "400: memalign 0xae42d080 64 104\n"
+                                   "300: realloc 0x96b90920 0xb48390a0 150\n"
+                                   "100: realloc 0x77000000 0x0 20\n"
+                                   "500: free 0xb48c1100\n"
+                                   "600: thread_done 0x0\n"
+                                   "100: free 0x96b90920\n";
 
 TEST(android_import, each_call_is_an_event_of_its_thread) {
-    const trace read = read_whole(example);
+    const trace read = read_whole(every_call);
     EXPECT_EQ(calls_of(read), (texts{"a0:48", "a1:256", "a2:104", "r0:150", "a3:20", "d1:256", "d0:150"}));
     const trace_family families[] = {trace_family::malloc, trace_family::zeroed, trace_family::aligned,
                                      trace_family::malloc, trace_family::malloc, trace_family::zeroed,
@@ -113,10 +113,10 @@ TEST(android_import, alignments_are_rounded_up_to_powers_of_two) {
 }
 
 TEST(android_import, compressed_text_is_read_like_the_plain_one) {
-    EXPECT_EQ(calls_of(read_whole(recordings::gzip(example))), calls_of(read_whole(example)));
+    EXPECT_EQ(calls_of(read_whole(recordings::gzip(every_call))), calls_of(read_whole(every_call)));
     const std::string two =
-        recordings::gzip(std::string(example).substr(0, 31)) + recordings::gzip(std::string(example).substr(31));
-    EXPECT_EQ(calls_of(read_whole(two)), calls_of(read_whole(example))) << "one behind another";
+        recordings::gzip(std::string(every_call).substr(0, 31)) + recordings::gzip(std::string(every_call).substr(31));
+    EXPECT_EQ(calls_of(read_whole(two)), calls_of(read_whole(every_call))) << "one behind another";
 }
 
 TEST(android_import, reading_ends_at_a_line_that_cannot_be_read) {
@@ -151,7 +151,7 @@ TEST(android_import, reading_ends_at_a_line_that_cannot_be_read) {
 }
 
 TEST(android_import, a_file_that_ends_early_is_read_to_its_last_whole_line) {
-    const std::string text = example;
+    const std::string text = every_call;
     for (std::size_t length = text.find('\n') + 1; length < text.size(); ++length) {
         if (text[length - 1] == '\n') continue;
         const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(length), '\n');
@@ -168,16 +168,16 @@ TEST(android_import, a_file_that_ends_early_is_read_to_its_last_whole_line) {
 TEST(android_import, limits_end_the_reading) {
     import_limits limits;
     limits.events = 3;
-    EXPECT_EQ(read_damaged(example, "more than 2 events", limits).events.size(), 2u);
+    EXPECT_EQ(read_damaged(every_call, "more than 2 events", limits).events.size(), 2u);
     limits = {};
     limits.threads = 2;
-    EXPECT_EQ(read_damaged(example, "more than 2 threads", limits).events.size(), 2u);
+    EXPECT_EQ(read_damaged(every_call, "more than 2 threads", limits).events.size(), 2u);
     limits = {};
     limits.text_bytes = 100'000;
-    const std::string spaces = recordings::gzip(example + std::string(500'000, '\n'));
+    const std::string spaces = recordings::gzip(every_call + std::string(500'000, '\n'));
     EXPECT_EQ(read_damaged(spaces, "too long", limits).events.size(), 7u);
     limits = {};
-    static_cast<void>(read_damaged(example + std::string(5 << 20, 'x') + "\n", "Line 9 has more than", limits));
+    static_cast<void>(read_damaged(every_call + std::string(5 << 20, 'x') + "\n", "Line 9 has more than", limits));
 }
 
 TEST(android_import, a_file_of_another_kind_is_refused) {
@@ -192,7 +192,7 @@ TEST(android_import, a_file_of_another_kind_is_refused) {
 
 TEST(android_import, any_bytes_keep_the_promises) {
     std::minstd_rand random(7);
-    const std::string text = example;
+    const std::string text = every_call;
     for (int turn = 0; turn < 3000; ++turn) {
         std::string changed = text;
         for (int change = 0; change < 4; ++change) changed[random() % changed.size()] = static_cast<char>(random());

@@ -30,58 +30,58 @@ using tenure::lab::trace_family;
 using texts = std::vector<std::string>;
 using addresses = std::vector<std::uint64_t>;
 
-constexpr const char* raw = "v 10400 3\n"
-                            "x b /no such/p!\n"
-                            "X ./p one two\n"
-                            "I 1000 5e298f\n"
-                            "m 1 -\n"
-                            "m 1 x 5000000 0 b58 1000 3c1\n"
-                            "m f linux-vdso.so.1 7ff000 0 1522\n"
-                            "m 8 /no/libc 7000000 0 100 200 100\n"
-                            "t 5000120 0\n"
-                            "t 500026b 1\n"
-                            "+ 65 2 61d0\n"
-                            "c f\n"
-                            "R 3a0\n"
-                            "t 5000278 1\n"
-                            "+ ca 3 6300\n"
-                            "- 61d0\n"
-                            "+ 10 0 61d0\n"
-                            "+ 11 2 61d0\n"
-                            "- 9999\n"
-                            "c 19\n"
-                            "m 1 -\n"
-                            "m 1 x 5000000 0 b58\n"
-                            "m 8 /no/late 7000200 0 80\n"
-                            "- 6300\n"
-                            "# strings: 43\n"
-                            "\n";
+constexpr const char* raw_lines = "v 10400 3\n"
+                                  "x b /no such/p!\n"
+                                  "X ./p one two\n"
+                                  "I 1000 5e298f\n"
+                                  "m 1 -\n"
+                                  "m 1 x 5000000 0 b58 1000 3c1\n"
+                                  "m f linux-vdso.so.1 7ff000 0 1522\n"
+                                  "m 8 /no/libc 7000000 0 100 200 100\n"
+                                  "t 5000120 0\n"
+                                  "t 500026b 1\n"
+                                  "+ 65 2 61d0\n"
+                                  "c f\n"
+                                  "R 3a0\n"
+                                  "t 5000278 1\n"
+                                  "+ ca 3 6300\n"
+                                  "- 61d0\n"
+                                  "+ 10 0 61d0\n"
+                                  "+ 11 2 61d0\n"
+                                  "- 9999\n"
+                                  "c 19\n"
+                                  "m 1 -\n"
+                                  "m 1 x 5000000 0 b58\n"
+                                  "m 8 /no/late 7000200 0 80\n"
+                                  "- 6300\n"
+                                  "# strings: 43\n"
+                                  "\n";
 
-constexpr const char* interpreted = "v 10400 3\n"
-                                    "X ./p\n"
-                                    "s 9 /tmp/ht/p\n"
-                                    "s 4 main\n"
-                                    "s 1b operator new(unsigned long)\n"
-                                    "i 5000120 1 2 1 5\n"
-                                    "i 7000030 1 3\n"
-                                    "t 1 0\n"
-                                    "t 2 1\n"
-                                    "a 65 1\n"
-                                    "a 20 2\n"
-                                    "+ 0\n"
-                                    "+ 0\n"
-                                    "+ 1\n"
-                                    "c a\n"
-                                    "- 0\n"
-                                    "+ 0\n"
-                                    "c 14\n"
-                                    "- 0\n"
-                                    "- 0\n"
-                                    "- 0\n"
-                                    "- 1\n";
+constexpr const char* interpreted_lines = "v 10400 3\n"
+                                          "X ./p\n"
+                                          "s 9 /tmp/ht/p\n"
+                                          "s 4 main\n"
+                                          "s 1b operator new(unsigned long)\n"
+                                          "i 5000120 1 2 1 5\n"
+                                          "i 7000030 1 3\n"
+                                          "t 1 0\n"
+                                          "t 2 1\n"
+                                          "a 65 1\n"
+                                          "a 20 2\n"
+                                          "+ 0\n"
+                                          "+ 0\n"
+                                          "+ 1\n"
+                                          "c a\n"
+                                          "- 0\n"
+                                          "+ 0\n"
+                                          "c 14\n"
+                                          "- 0\n"
+                                          "- 0\n"
+                                          "- 0\n"
+                                          "- 1\n";
 
 TEST(heaptrack_import, events_of_a_raw_file_are_read_by_their_pointers) {
-    const trace read = read_whole(raw);
+    const trace read = read_whole(raw_lines);
     EXPECT_EQ(calls_of(read), (texts{"a0:101", "a1:202", "d0:101", "a2:16", "d2:16", "a3:17", "d1:202"}));
     addresses times;
     for (const trace_event& each : read.events) times.push_back(each.time_ns);
@@ -93,7 +93,7 @@ TEST(heaptrack_import, events_of_a_raw_file_are_read_by_their_pointers) {
 }
 
 TEST(heaptrack_import, stacks_of_a_raw_file_are_return_addresses_innermost_first) {
-    const trace read = read_whole(raw);
+    const trace read = read_whole(raw_lines);
     ASSERT_EQ(read.stacks.size(), 3u);
     EXPECT_EQ(read.stacks[1].frames, (addresses{0x500'026c, 0x500'0121}));
     EXPECT_EQ(read.stacks[2].frames, (addresses{0x500'0279, 0x500'0121}));
@@ -105,7 +105,7 @@ TEST(heaptrack_import, stacks_of_a_raw_file_are_return_addresses_innermost_first
 }
 
 TEST(heaptrack_import, later_mappings_replace_earlier_ones_in_their_place_only) {
-    const trace read = read_whole(raw);
+    const trace read = read_whole(raw_lines);
     texts found;
     for (const auto& each : read.mappings)
         found.push_back(fmt::format("{:x}-{:x} {:x} {}", each.begin, each.end, each.file_offset, each.path));
@@ -115,7 +115,7 @@ TEST(heaptrack_import, later_mappings_replace_earlier_ones_in_their_place_only) 
 }
 
 TEST(heaptrack_import, a_free_of_an_interpreted_file_frees_the_newest_block_of_its_info) {
-    const trace read = read_whole(interpreted);
+    const trace read = read_whole(interpreted_lines);
     EXPECT_EQ(calls_of(read), (texts{"a0:101", "a1:101", "a2:32", "d1:101", "a3:101", "d3:101", "d0:101", "d2:32"}));
     EXPECT_EQ(read.unknown_frees, 1u);
     EXPECT_EQ(read.events[0].family, trace_family::malloc);
@@ -140,7 +140,7 @@ TEST(heaptrack_import, older_formats_are_read) {
 }
 
 TEST(heaptrack_import, compressed_files_are_read_like_plain_ones) {
-    for (const char* const each : {raw, interpreted}) {
+    for (const char* const each : {raw_lines, interpreted_lines}) {
         EXPECT_EQ(calls_of(read_whole(recordings::gzip(each))), calls_of(read_whole(each)));
         std::string packed;
         if (!tenure::lab::has_zstd()) continue;
@@ -200,13 +200,13 @@ TEST(heaptrack_import, reading_ends_at_a_line_that_cannot_be_read) {
         EXPECT_EQ(calls_of(read), texts{"a0:1"}) << each;
     }
     for (const char* const each : {"t 3 0", "t 0 0", "t 1 5", "a 1 9", "+ 2", "- 2"}) {
-        const trace read = read_damaged(std::string(interpreted) + each + "\n?\n", "Line 23 ");
+        const trace read = read_damaged(std::string(interpreted_lines) + each + "\n?\n", "Line 23 ");
         EXPECT_EQ(read.events.size(), 8u) << each;
     }
 }
 
 TEST(heaptrack_import, a_file_that_ends_early_is_read_to_its_last_whole_line) {
-    for (const std::string text : {raw, interpreted}) {
+    for (const std::string text : {raw_lines, interpreted_lines}) {
         for (std::size_t length = text.find('\n') + 1; length < text.size(); ++length) {
             const auto lines = std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(length), '\n');
             if (text[length - 1] == '\n') {
@@ -221,8 +221,8 @@ TEST(heaptrack_import, a_file_that_ends_early_is_read_to_its_last_whole_line) {
 TEST(heaptrack_import, limits_end_the_reading) {
     import_limits limits;
     limits.events = 5;
-    EXPECT_EQ(read_damaged(raw, "more than 4 events", limits).events.size(), 4u);
-    EXPECT_EQ(read_damaged(interpreted, "more than 4 events", limits).events.size(), 4u);
+    EXPECT_EQ(read_damaged(raw_lines, "more than 4 events", limits).events.size(), 4u);
+    EXPECT_EQ(read_damaged(interpreted_lines, "more than 4 events", limits).events.size(), 4u);
     limits = {};
     limits.table_bytes = 1000;
     std::string chain = "v 10400 3\n";
@@ -242,7 +242,7 @@ TEST(heaptrack_import, the_option_says_what_a_file_is) {
 
 TEST(heaptrack_import, any_bytes_keep_the_promises) {
     std::minstd_rand random(11);
-    for (const std::string text : {raw, interpreted}) {
+    for (const std::string text : {raw_lines, interpreted_lines}) {
         for (int turn = 0; turn < 2000; ++turn) {
             std::string changed = text;
             for (int change = 0; change < 3; ++change)

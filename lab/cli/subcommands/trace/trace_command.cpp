@@ -124,8 +124,9 @@ int trace_command::import_recording() const {
     }
     if (!read.damage.empty()) say(fmt::format("{}: {} Imported is what could be read.", file_, read.damage));
     if (read.unknown_frees != 0)
-        say(fmt::format("{}: {} frees of blocks that the recording does not allocate were left out.", file_,
-                        read.unknown_frees));
+        say(fmt::format("{}: left out: {} that the recording does not allocate.", file_,
+                        read.unknown_frees == 1 ? "the free of a block"
+                                                : fmt::format("{} frees of blocks", read.unknown_frees)));
     return write_to(part_, write_trace(read)) ? exit_code::ok : exit_code::not_written;
 }
 

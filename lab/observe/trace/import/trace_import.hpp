@@ -23,9 +23,9 @@ enum class recording_format : std::uint8_t {
 
 /// Small files can have very many lines. Reading ends at a limit, and trace::damage says so.
 struct import_limits {
-    std::uint64_t events = memory_of_machine() / 256;    ///< an event and a block in use take up to 190 bytes
+    std::uint64_t events = memory_of_machine() / 256;    ///< an event and a block in use take some 200 bytes
     std::uint64_t table_bytes = memory_of_machine() / 8; ///< of call stacks, mappings and heaptrack's lists
-    std::uint64_t text_bytes = std::uint64_t{256} << 30; ///< decompressed
+    std::uint64_t text_bytes = std::uint64_t{64} << 30;  ///< decompressed
     std::uint32_t threads = 1 << 16;                     ///< each takes at least a page when the trace is written
 };
 
