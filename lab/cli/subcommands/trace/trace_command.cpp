@@ -19,6 +19,7 @@
 #include "cli/programs/child_program.hpp"
 #include "cli/programs/profiled_program.hpp"
 #include "cli/terminal.hpp"
+#include "observe/trace/import/trace_import.hpp"
 #include "observe/trace/report/trace_export.hpp"
 #include "observe/trace/report/trace_text.hpp"
 #include "observe/trace/trace_reader.hpp"
@@ -43,7 +44,7 @@ namespace {
 }
 
 trace_command::trace_command(CLI::App& app)
-    : command_(app.add_subcommand("trace", "Shows and exports what tenure record has recorded")) {
+    : command_(app.add_subcommand("trace", "Shows, exports, cuts and imports recordings of allocations")) {
     command_->require_subcommand(1);
     const auto add_file = [this](CLI::App& to) {
         to.add_option("file", file_, "A file of tenure record, packed or raw")->required()->type_name("FILE");
@@ -65,14 +66,26 @@ trace_command::trace_command(CLI::App& app)
         ->type_name("TIME");
     cut_->add_option("--to", to_, "When it ends")->type_name("TIME");
     cut_->add_option("-o,--out", part_, "The file; - means standard output")->required()->type_name("FILE");
-    const std::string codes =
-        "\nExit codes: 0 ok; 2 invalid command line, or the file is no trace; 3 a file or standard output could not "
-        "be written; 70 the command itself failed. Of a damaged file what can be read is shown, with a warning.";
-    for (CLI::App* const each : {command_, info_, export_, cut_}) each->footer(codes);
+    import_ = command_->add_subcommand("import", "Makes a trace of a recording of heaptrack or Android's malloc debug");
+    import_
+        ->add_option("file", file_,
+                     "The recording: a data file of heaptrack, raw or interpreted, or a text of malloc "
+                     "debug; plain, or compressed with gzip or zstd")
+        ->required()
+        ->type_name("FILE");
+    import_->add_option("-o,--out", part_, "The file; - means standard output")->required()->type_name("FILE");
+    import_->add_option("--format", format_, "Which tool wrote the file; by default its first line tells")
+        ->check(CLI::IsMember({"heaptrack", "android"}));
+    const std::string codes = "\nExit codes: 0 ok; 2 invalid command line, or the file is no trace or recording; 3 a "
+                              "file or standard output could not "
+                              "be written; 70 the command itself failed. Of a damaged file what can be read is shown "
+                              "or imported, with a warning.";
+    for (CLI::App* const each : {command_, info_, export_, cut_, import_}) each->footer(codes);
 }
 
 int trace_command::run() const {
     if (cut_->parsed()) return write_part();
+    if (import_->parsed()) return import_recording();
     return info_->parsed() ? show_info() : write_events();
 }
 
@@ -96,6 +109,25 @@ int trace_command::write_part() const {
     const trace read = load(file_);
     if (!read.ok()) return exit_code::bad_usage;
     return write_to(part_, write_trace(cut_trace(read, from_ns, to_ns))) ? exit_code::ok : exit_code::not_written;
+}
+
+int trace_command::import_recording() const {
+    if (const std::string reason = why_not_writable(part_); !reason.empty()) {
+        say(reason);
+        return exit_code::not_written;
+    }
+    const recording_format by_option = format_ == "android" ? recording_format::android : recording_format::heaptrack;
+    const trace read = load_recording(file_, format_.empty() ? recording_format::by_content : by_option);
+    if (!read.ok()) {
+        say(read.error);
+        return exit_code::bad_usage;
+    }
+    if (!read.damage.empty()) say(fmt::format("{}: {} Imported is what could be read.", file_, read.damage));
+    if (read.unknown_frees != 0)
+        say(fmt::format("{}: left out: {} that the recording does not allocate.", file_,
+                        read.unknown_frees == 1 ? "the free of a block"
+                                                : fmt::format("{} frees of blocks", read.unknown_frees)));
+    return write_to(part_, write_trace(read)) ? exit_code::ok : exit_code::not_written;
 }
 
 int trace_command::show_info() const {

@@ -3,7 +3,7 @@
 #pragma once
 
 /// \file
-/// `tenure trace`: shows and exports what `tenure record` has recorded.
+/// `tenure trace`: shows and exports what `tenure record` has recorded, and imports what other tools have.
 
 #include <string>
 
@@ -21,12 +21,14 @@ private:
     [[nodiscard]] int show_info() const;
     [[nodiscard]] int write_events() const;
     [[nodiscard]] int write_part() const;
+    [[nodiscard]] int import_recording() const;
 
     CLI::App* command_;
     CLI::App* info_;
     CLI::App* export_;
     CLI::App* cut_;
-    std::string file_, out_ = "-", from_, to_, part_;
+    CLI::App* import_;
+    std::string file_, out_ = "-", from_, to_, part_, format_;
     bool is_json_ = false, is_csv_ = false, is_lines_ = false;
 };
 
