@@ -27,7 +27,8 @@ namespace {
         void* const block = detail::process_allocate_checked(bytes, alignment, form);
         if (block != nullptr) [[likely]]
             return how == detail::fill::zero ? std::memset(block, 0, bytes) : block;
-    } else if (is_counted_and_nothing_else()) {
+    }
+    if (!checks::caller && is_counted_and_nothing_else()) {
         if (void* const block = detail::process_allocate_counted(bytes, alignment, how); block != nullptr) return block;
     }
     if (!platform::is_relocated()) return allocate_early(bytes, alignment);
