@@ -60,7 +60,13 @@ std::size_t take_and_free(std::size_t bytes) {
 
 class address_limit : public testing::Test {
 protected:
-    address_limit() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+    address_limit() {
+        GTEST_FLAG_SET(death_test_style, "threadsafe");
+        // The C library allocates a block for each thread. Where the heap's own thread starts late, on a slow machine,
+        // that block stays in a segment of up to 32 MiB.
+        ::setenv("TENURE_HEAP_BACKGROUND", "0", 1);
+    }
+    ~address_limit() override { ::unsetenv("TENURE_HEAP_BACKGROUND"); }
     void SetUp() override { ASSERT_EQ(file_of("malloc"), dropin_name()); }
 };
 
