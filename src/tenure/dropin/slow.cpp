@@ -15,10 +15,14 @@ namespace tenure::inline TENURE_ABI::dropin {
 
 namespace {
 
-/// Whether a profile is recorded, and a slow call has nothing to do beside its own work.
-[[nodiscard]] TENURE_ALWAYS_INLINE bool is_counted_and_nothing_else() noexcept {
-    const detail::thread_cache* const cache = detail::process_cache();
-    return cache != nullptr && cache->is_counting && !is_report_wanted() && !detail::is_background_wanted();
+/// The short way, while a profile is recorded and nothing else is wanted of a slow call.
+/// Returns   nullptr if more is to be done.
+[[nodiscard]] TENURE_ALWAYS_INLINE void* allocate_counted(std::size_t bytes, std::size_t alignment,
+                                                          detail::fill how) noexcept {
+    detail::thread_cache* const cache = detail::process_cache();
+    const bool is_short =
+        cache != nullptr && cache->is_counting && !is_report_wanted() && !detail::is_background_wanted();
+    return is_short ? detail::process_allocate_counted(*cache, bytes, alignment, how) : nullptr;
 }
 
 [[nodiscard]] TENURE_ALWAYS_INLINE void* allocate_as(std::size_t bytes, std::size_t alignment, detail::fill how,
@@ -28,8 +32,8 @@ namespace {
         if (block != nullptr) [[likely]]
             return how == detail::fill::zero ? std::memset(block, 0, bytes) : block;
     }
-    if (!checks::caller && is_counted_and_nothing_else()) {
-        if (void* const block = detail::process_allocate_counted(bytes, alignment, how); block != nullptr) return block;
+    if (!checks::caller) {
+        if (void* const block = allocate_counted(bytes, alignment, how); block != nullptr) return block;
     }
     if (!platform::is_relocated()) return allocate_early(bytes, alignment);
     const int saved = errno;

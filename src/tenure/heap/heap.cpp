@@ -278,11 +278,10 @@ void* detail::process_allocate_slow(std::size_t bytes, std::size_t alignment, fi
     return block;
 }
 
-void* detail::process_allocate_counted(std::size_t bytes, std::size_t alignment, fill how) noexcept {
-    thread_cache* const cache = process_cache();
-    if (cache == nullptr || !cache->is_counting || no_alloc_scope::is_active() || heap_events::goes_without_cache())
-        return nullptr;
-    return heap_events::process_core().allocate_counted(*cache, bytes, alignment, how);
+void* detail::process_allocate_counted(thread_cache& cache, std::size_t bytes, std::size_t alignment,
+                                       fill how) noexcept {
+    if (no_alloc_scope::is_active() || heap_events::goes_without_cache()) return nullptr;
+    return heap_events::process_core().allocate_counted(cache, bytes, alignment, how);
 }
 
 namespace {

@@ -277,8 +277,9 @@ void forget_tags() noexcept;
                                                      block_form form = block_form::any,
                                                      bool starts_thread = true) noexcept;
 /// The short way of a slow call while a profile is recorded: a block that the thread has already.
-/// Returns   nullptr if more is to be done.
-[[nodiscard]] void* process_allocate_counted(std::size_t bytes, std::size_t alignment, fill how) noexcept;
+/// Requires  `cache` is the calling thread's, and counts. Returns   nullptr if more is to be done.
+[[nodiscard]] void* process_allocate_counted(thread_cache& cache, std::size_t bytes, std::size_t alignment,
+                                             fill how) noexcept;
 /// For one block under a tag, without changing the thread's. These do not start the background thread.
 [[nodiscard]] void* process_allocate_tagged(std::uint16_t tag, std::size_t bytes, std::size_t alignment,
                                             fill how) noexcept;
