@@ -88,6 +88,8 @@ TEST(advice_words, every_form_says_what_is_not_shown_and_how_it_was_measured) {
     }
     for (const char* const words : {"a chunk is cut short.", "\"unknown_frees\": 17", "424242", "two scopes of Temp"})
         EXPECT_NE(json.find(words), std::string::npos) << words << "\n" << json;
+    report.comparisons = 0;
+    EXPECT_NE(to_text(report, names, {.width = 1000}).find("Nothing was replayed"), std::string::npos);
 }
 
 }

@@ -175,6 +175,7 @@ std::string saving_in_words(const measured_saving& saving) {
 }
 
 std::string settings_in_words(const advice_report& of) {
+    if (of.comparisons == 0) return "Nothing was replayed: there is no advice to prove.";
     const std::string repeats = of.repeats == 1 ? "" : fmt::format(", {} in a process on a warm heap", of.repeats);
     return fmt::format("Replays: {} rounds{}, --touch {}, --seed {}. Comparisons: {}, each so certain that all of them "
                        "are right with 95 %.",
