@@ -60,6 +60,9 @@ std::map<std::uint64_t, counts> by_size(const trace& of) {
     return found;
 }
 
+/// On one thread: heaptrack writes a moved block's free after realloc, when another thread can have its address already.
+constexpr const char* model_alone = " model log 1";
+
 /// Each size that the program says it has asked for is allocated; a realloc has freed the size before it.
 void expect_log(const trace& of, const std::string& log) {
     constexpr int aligned_new = 4;
@@ -90,12 +93,12 @@ void expect_log(const trace& of, const std::string& log) {
 TEST_F(imported, a_recording_of_heaptrack_has_the_calls_of_the_program) {
     if (const std::string reason = why_not_heaptrack(); !reason.empty()) GTEST_SKIP() << reason;
     for (const char* const options : {"--raw", ""}) {
-        const std::string file = heaptrack(options, program() + " model log");
+        const std::string file = heaptrack(options, program() + model_alone);
         const trace found = import_file(file);
         expect_log(found, text_of_file(folder_ / "log"));
         EXPECT_EQ(found.threads, 1u);
         EXPECT_GT(found.stacks.size(), 5u);
-        ASSERT_EQ(found.arguments.size(), 3u);
+        ASSERT_EQ(found.arguments.size(), 4u);
         EXPECT_EQ(found.arguments[1], "model");
         fs::remove(folder_ / file);
     }
@@ -116,7 +119,7 @@ TEST_F(imported, heaptrack_and_record_count_the_same) {
 
 TEST_F(imported, stacks_of_a_raw_file_lead_to_mapped_code_of_the_program) {
     if (const std::string reason = why_not_heaptrack(); !reason.empty()) GTEST_SKIP() << reason;
-    const trace found = import_file(heaptrack("--raw", program() + " model log"));
+    const trace found = import_file(heaptrack("--raw", program() + model_alone));
     std::size_t all = 0, inside = 0;
     for (const trace_event& each : found.events) {
         if (each.call != trace_call::allocate || each.bytes < 100'000) continue;

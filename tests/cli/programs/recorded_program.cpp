@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 // Allocates in ways that `tenure record` is tested with, by its first word:
-//   model FILE   on four threads that pass blocks to each other; then writes into FILE what it has done with each
+//   model FILE [THREADS]
+//                on four threads that pass blocks to each other; then writes into FILE what it has done with each
 //   fork         has a child that allocates, and frees blocks of its parent
 //   kill         is killed while it allocates
 //   threads      starts 300 threads, one after another
@@ -67,9 +68,9 @@ void deallocate(const block_story& story) {
     ::operator delete (story.block, std::align_val_t{story.alignment});
 }
 
-void work(int thread) {
+void work(int thread, int turns) {
     std::minstd_rand random(static_cast<unsigned>(thread) + 1);
-    for (int turn = 0; turn < 3000; ++turn) {
+    for (int turn = 0; turn < turns; ++turn) {
         int index = -1;
         {
             const std::lock_guard<std::mutex> lock(mailbox_mutex);
@@ -104,9 +105,9 @@ void work(int thread) {
     }
 }
 
-int model(const char* path) {
+int model(const char* path, int thread_count) {
     std::vector<std::thread> threads;
-    for (int index = 0; index < 4; ++index) threads.emplace_back(work, index);
+    for (int index = 0; index < thread_count; ++index) threads.emplace_back(work, index, 12'000 / thread_count);
     for (std::thread& each : threads) each.join();
     std::FILE* const file = std::fopen(path, "w");
     if (file == nullptr) return 1;
@@ -160,7 +161,7 @@ int have_mappings() {
 
 int main(int count, char** words) {
     const char* const what = count > 1 ? words[1] : "";
-    if (std::strcmp(what, "model") == 0 && count > 2) return model(words[2]);
+    if (std::strcmp(what, "model") == 0 && count > 2) return model(words[2], count > 3 ? std::atoi(words[3]) : 4);
     if (std::strcmp(what, "fork") == 0) return fork_once();
     if (std::strcmp(what, "kill") == 0) return be_killed();
     if (std::strcmp(what, "threads") == 0) return start_threads(300);
