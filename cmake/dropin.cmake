@@ -5,6 +5,7 @@
 #
 #   tenure_malloc, tenure_malloc_hardened             libtenure_malloc.so and, at level 1, libtenure_malloc_hardened.so:
 #                                                     for LD_PRELOAD
+#   tenure_malloc_advised                             libtenure_malloc_advised.so, for `tenure run --advice`
 #   tenure::new_delete, tenure::checked_new_delete    replace operator new and delete in a program that links the shared
 #                                                     or static library; listed before the library on the link line
 
@@ -25,8 +26,15 @@ list(FILTER dropin_rooms EXCLUDE REGEX
     "/base/(bad_alloc|budget_source|frame_clock|counting_source|failing_source|static_buffer_source)\\.cpp$")
 list(FILTER dropin_rooms EXCLUDE REGEX "/platform/posix/(process_malloc|observer|copies)\\.cpp$")
 
+# A third word ADVISED adds what follows advice.
 function(tenure_add_dropin target level)
     add_library(${target} SHARED ${dropin_sources} ${dropin_rooms})
+    if("ADVISED" IN_LIST ARGN)
+        file(GLOB advised_sources CONFIGURE_DEPENDS ${dropin_dir}/advised/*.cpp)
+        target_sources(${target} PRIVATE ${advised_sources})
+        set_source_files_properties(${advised_sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+        target_compile_definitions(${target} PRIVATE TENURE_ADVISED=1)
+    endif()
     if(level GREATER 0)
         file(GLOB hardened_sources CONFIGURE_DEPENDS ${dropin_dir}/hardened/*.cpp)
         target_sources(${target} PRIVATE ${hardened_sources})
@@ -71,6 +79,7 @@ endfunction()
 
 tenure_add_dropin(tenure_malloc 0)
 tenure_add_dropin(tenure_malloc_hardened 1)
+tenure_add_dropin(tenure_malloc_advised 0 ADVISED)
 
 function(tenure_add_new_delete target level)
     add_library(${target} STATIC ${dropin_dir}/operators.cpp ${dropin_dir}/linked/slow.cpp
@@ -98,7 +107,7 @@ set_target_properties(checked_new_delete PROPERTIES OUTPUT_NAME tenure_checked_n
 
 # Built and installed with the four libraries; built only on request where those are.
 list(APPEND tenure_installed_targets new_delete checked_new_delete)
-set(tenure_preloaded_targets tenure_malloc tenure_malloc_hardened)
+set(tenure_preloaded_targets tenure_malloc tenure_malloc_hardened tenure_malloc_advised)
 if(NOT PROJECT_IS_TOP_LEVEL)
     set_target_properties(${tenure_preloaded_targets} new_delete checked_new_delete PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()

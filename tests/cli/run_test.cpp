@@ -18,6 +18,7 @@
 #include "cli/arguments/program_file.hpp"
 #include "support/own_path.hpp"
 #include "support/run_command.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 
@@ -72,6 +73,24 @@ TEST_F(run, limits_the_programs_heap) {
     EXPECT_EQ(other.code, 2);
     expect_words(other.err, {"only Tenure's malloc supports --limit"});
     EXPECT_EQ(run_command("run --limit lots -- true").code, 2);
+}
+
+TEST_F(run, follows_advice) {
+    const support::temporary_folder folder;
+    const std::string file = (folder.path() / "a.advice").string();
+    std::ofstream(file) << "tenure-advice 1\nobject 0 - /nowhere\nclass 1 one\nsite 1 0+10\n";
+    const auto found = run_command("run --advice '" + file + "' --stats -- cat /proc/self/maps");
+    EXPECT_EQ(found.code, 0) << found.err;
+    expect_words(found.out, {"/libtenure_malloc_advised.so"});
+    expect_words(found.err, {"tenure_malloc: cat [", "; advice for 0 of 1 call sites\n"});
+    expect_words(run_command("run --advice '" + file + "' --stats=json -- true").err,
+                 {"\"advised_sites\":1,\"sites_found\":0}"});
+    const auto other = run_command("run --advice '" + file + "' --heap hardened -- true");
+    EXPECT_EQ(other.code, 2);
+    expect_words(other.err, {"only the heap \"tenure\" follows advice"});
+    const auto missing = run_command("run --advice '" + file + ".not' -- true");
+    EXPECT_EQ(missing.code, 2);
+    expect_words(missing.err, {"--advice", "No such file"});
 }
 
 TEST_F(run, sets_options_for_the_program) {

@@ -21,7 +21,9 @@ std::string dropin_name() {
     return name.starts_with("libtenure_malloc") ? name : std::string{};
 }
 
-bool is_hardened() { return !dropin_name().empty() && dropin_name() != "libtenure_malloc.so"; }
+bool is_hardened() {
+    return dropin_name() == "libtenure_malloc_hardened.so" || dropin_name() == "libtenure_malloc_verified.so";
+}
 
 std::size_t resident_bytes() {
     std::size_t all = 0, resident = 0;

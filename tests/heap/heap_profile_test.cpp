@@ -326,6 +326,27 @@ TEST_F(profiles, blocks_of_tags_are_recorded_by_tag) {
     });
 }
 
+// Whose frees would otherwise keep the cache full.
+TEST_F(profiles, a_thread_that_reuses_a_tags_blocks_is_counted_at_once) {
+    on_fresh_thread([&] {
+        const tenure::tag name = tenure::tag::named("profiled from its middle");
+        constexpr std::uint64_t count = 20'000, bytes = 1000;
+        const auto reuse = [&] {
+            const tenure::tag_scope scope(name);
+            for (std::uint64_t each = 0; each < count; ++each)
+                heap::process().deallocate(heap::process().allocate(bytes));
+        };
+        reuse();
+        ASSERT_EQ(heap_profile::start(some_blocks), status::ok);
+        reuse();
+        const auto allocated = static_cast<double>(saved().allocated_sum(name.id()).bytes);
+        const double all = static_cast<double>(count * block_bytes(bytes));
+        EXPECT_NEAR(allocated, all, 6 * std::sqrt(all * static_cast<double>(some_blocks)));
+        ASSERT_EQ(heap_profile::stop(), status::ok);
+        reuse();
+    });
+}
+
 TEST_F(profiles, figures_of_the_heap_stay_exact) {
     on_fresh_thread([&] {
         const auto live_before = heap::process().stats().live_count;

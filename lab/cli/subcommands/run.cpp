@@ -205,6 +205,12 @@ run_command::run_command(CLI::App& app)
             "Maximum bytes in use in the program's heap, with suffix K, M or G. Requests past it fail, and the "
             "first one writes a report of who holds what to standard error (as JSON with --stats=json)")
         ->type_name("BYTES");
+    command_
+        ->add_option("--advice", advice_,
+                     "A file that `tenure advise -o` has written: blocks of the call sites that it names get pages of "
+                     "their own, so that what is freed together can go back to the system. Files of other programs "
+                     "have no effect")
+        ->type_name("FILE");
     command_->add_option("program", program_, "The program and its arguments, after --")
         ->required()
         ->type_name("PROGRAM ...");
@@ -215,6 +221,7 @@ run_command::run_command(CLI::App& app)
         "  tenure run --stats -- g++ -O2 -c heavy.cpp        shows that the drop-in was used\n"
         "  tenure run --heap hardened -- ./tests             finds double frees, overflows, foreign pointers\n"
         "  tenure run --limit 512M -- ./server               requests past 512 MiB fail; says who holds what\n"
+        "  tenure run --advice server.advice -- ./server     separates call sites as `tenure advise -o` found best\n"
         "  tenure run --set passthrough=heap -- ./game       same library, blocks from the C library\n"
         "  tenure run --heap jemalloc -- ./game              uses a peer\n"
         "  tenure run --heap jemalloc -- dotnet app.dll      lets Tenure.Jemalloc find and tune jemalloc\n\n"
@@ -222,30 +229,42 @@ run_command::run_command(CLI::App& app)
         "failed; 126 the program cannot be run this way; 127 the program was not found.");
 }
 
-int run_command::run() const {
+std::string run_command::refusal() const {
     const bool is_ours = heap_ == "hardened" || same_name(heap_, own_malloc_name) ||
                          same_name(heap_, own_hardened_name) || name_of_library(heap_).starts_with(own_malloc_prefix);
-    if (!report_.empty() && !is_ours) {
-        say(fmt::format("only Tenure's malloc supports --stats: remove --stats or --heap {}", heap_));
-        return exit_code::bad_usage;
-    }
-    if (!limit_.empty() && !is_ours) {
-        say(fmt::format("only Tenure's malloc supports --limit: remove --limit or --heap {}", heap_));
-        return exit_code::bad_usage;
-    }
-    if (!report_.empty() && report_ != "text" && report_ != "json") {
-        say(fmt::format("--stats={} is not valid; text or json", report_));
-        return exit_code::bad_usage;
-    }
+    if (!report_.empty() && !is_ours)
+        return fmt::format("only Tenure's malloc supports --stats: remove --stats or --heap {}", heap_);
+    if (!limit_.empty() && !is_ours)
+        return fmt::format("only Tenure's malloc supports --limit: remove --limit or --heap {}", heap_);
+    if (!report_.empty() && report_ != "text" && report_ != "json")
+        return fmt::format("--stats={} is not valid; text or json", report_);
+    if (advice_.empty()) return {};
+    if (!same_name(heap_, own_malloc_name))
+        return fmt::format("only the heap \"tenure\" follows advice: remove --advice or --heap {}", heap_);
+    return {};
+}
+
+std::string run_command::apply_settings() const {
     std::vector<std::string> settings = settings_;
     if (!report_.empty()) settings.push_back("malloc_stats=" + report_);
+    for (const std::string& each : settings) {
+        if (std::string wrong = set(each, "--set"); !wrong.empty()) return wrong;
+    }
+    if (!advice_.empty()) {
+        std::error_code error;
+        const std::string whole = std::filesystem::canonical(advice_, error).string();
+        if (error) return fmt::format("--advice {}: {}", advice_, error.message());
+        ::setenv("TENURE_ADVICE", whole.c_str(), 1);
+    }
+    return limit_.empty() ? std::string{} : set("heap_limit_bytes=" + limit_, "--limit");
+}
+
+int run_command::run() const {
     forget_who_ran_us();
-    std::string refusal;
-    for (std::size_t each = 0; refusal.empty() && each < settings.size(); ++each)
-        refusal = set(settings[each], "--set");
-    if (refusal.empty() && !limit_.empty()) refusal = set("heap_limit_bytes=" + limit_, "--limit");
-    if (!refusal.empty()) {
-        say(refusal);
+    std::string wrong = refusal();
+    if (wrong.empty()) wrong = apply_settings();
+    if (!wrong.empty()) {
+        say(wrong);
         return exit_code::bad_usage;
     }
     const std::string path = find_program(program_.front());
@@ -255,7 +274,7 @@ int run_command::run() const {
                         : fmt::format("{} {}", program_.front(), why));
         return why.empty() ? not_found : cannot_run;
     }
-    const chosen_library library = find_library(heap_);
+    const chosen_library library = advice_.empty() ? find_library(heap_) : own_library("libtenure_malloc_advised.so");
     if (!library.refusal.empty()) {
         say(library.refusal);
         return exit_code::bad_usage;

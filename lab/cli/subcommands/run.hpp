@@ -22,11 +22,18 @@ public:
     [[nodiscard]] int run() const;
 
 private:
+    /// What is wrong with the command line; empty: nothing.
+    [[nodiscard]] std::string refusal() const;
+    /// Puts the settings into the environment.
+    /// Returns   what is wrong with one; empty: nothing.
+    [[nodiscard]] std::string apply_settings() const;
+
     CLI::App* command_;
     std::string heap_ = "tenure";
     std::vector<std::string> settings_;
     std::string report_;
     std::string limit_;
+    std::string advice_;
     std::vector<std::string> program_;
 };
 

@@ -94,6 +94,17 @@ namespace tenure::inline TENURE_ABI {
 /// Whether this is a ThreadSanitizer build. It misses the order created by fences and by accesses of other widths.
 constexpr bool thread_sanitizer = TENURE_THREAD_SANITIZER != 0;
 
+/// What the drop-in malloc separates: dropin/detail/advice.hpp.
+enum class advised_calls { none, those_of_the_file, all };
+#if defined(TENURE_ADVISED_ALL)
+constexpr advised_calls advised = advised_calls::all; // for tests
+#elif defined(TENURE_ADVISED)
+constexpr advised_calls advised = advised_calls::those_of_the_file;
+#else
+constexpr advised_calls advised = advised_calls::none;
+#endif
+constexpr bool is_advised = advised != advised_calls::none;
+
 /// The check levels as constants; `if constexpr (checks::caller)` costs nothing where it is off.
 namespace checks {
 constexpr int level = TENURE_CHECKS;

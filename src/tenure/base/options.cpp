@@ -267,6 +267,7 @@ bool is_of_others(std::string_view name) noexcept {
                                           "CHECKED_TESTS",
                                           "PRECOMPILED_HEADERS",
                                           "PERFETTO_SDK",
+                                          "ADVICE",
                                           "PROFILE_DIR",
                                           "CLANG"};
     name.remove_prefix(environment_prefix.size());

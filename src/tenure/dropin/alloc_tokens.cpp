@@ -27,9 +27,8 @@
 #include <tenure/dropin/detail/early.hpp>
 #include <tenure/dropin/detail/out_of_memory.hpp>
 #include <tenure/dropin/detail/quick.hpp>
-#include <tenure/dropin/detail/reports.hpp>
+#include <tenure/dropin/detail/tagged.hpp>
 #include <tenure/platform/memory.hpp>
-#include <tenure/platform/unrelocated.hpp>
 
 // The functions below are not inlined into the 153 entry points.
 
@@ -63,18 +62,6 @@ constinit std::atomic<std::uint16_t> known_tags[group_count]{};
     return known != 0 ? known : make_tag(group);
 }
 
-[[nodiscard]] TENURE_NOINLINE void* allocate_tagged(std::uint16_t tag, std::size_t bytes, std::size_t alignment,
-                                                    fill how) noexcept {
-    if (!platform::is_relocated()) return dropin::allocate_early(bytes, alignment);
-    const int saved = errno;
-    void* const block = detail::process_allocate_tagged(tag, bytes, alignment, how);
-    dropin::serve_wanted_report();
-    if (detail::is_background_wanted()) [[unlikely]]
-        detail::start_background(); // the C library calls none of these functions
-    errno = block != nullptr ? saved : ENOMEM;
-    return block;
-}
-
 /// Takes a block from the calling thread's cache for the tag.
 /// Requires  `alignment` is a power of two.
 [[nodiscard]] TENURE_ALWAYS_INLINE bool allocate_fast(void*& block, std::uint16_t tag, std::size_t bytes,
@@ -92,7 +79,9 @@ constinit std::atomic<std::uint16_t> known_tags[group_count]{};
     const std::uint16_t tag = tag_of(token);
     if (tag == 0) return dropin::allocate_aligned(bytes, alignment);
     void* block = nullptr;
-    return allocate_fast(block, tag, bytes, alignment) ? block : allocate_tagged(tag, bytes, alignment, fill::none);
+    return allocate_fast(block, tag, bytes, alignment)
+               ? block
+               : dropin::allocate_tagged(tag, bytes, alignment, fill::none, __builtin_return_address(0));
 }
 
 [[nodiscard]] void* refuse_with(int error) noexcept {
@@ -112,7 +101,7 @@ constinit std::atomic<std::uint16_t> known_tags[group_count]{};
     void* block = nullptr;
     return allocate_fast(block, tag, whole, default_alignment)
                ? std::memset(block, 0, whole)
-               : allocate_tagged(tag, whole, default_alignment, fill::zero);
+               : dropin::allocate_tagged(tag, whole, default_alignment, fill::zero, __builtin_return_address(0));
 }
 
 /// A block that stays in place stays in its group.
@@ -124,12 +113,7 @@ constinit std::atomic<std::uint16_t> known_tags[group_count]{};
         return nullptr;
     }
     if (tag == 0 || dropin::is_early(block)) return ::realloc(block, bytes);
-    const int saved = errno;
-    void* const moved = detail::process_reallocate_tagged(tag, block, bytes);
-    if (detail::is_background_wanted()) [[unlikely]]
-        detail::start_background();
-    errno = moved != nullptr ? saved : ENOMEM;
-    return moved;
+    return dropin::reallocate_tagged(tag, block, bytes, __builtin_return_address(0));
 }
 
 [[nodiscard]] void* resize_array(std::size_t token, void* block, std::size_t count, std::size_t bytes) noexcept {

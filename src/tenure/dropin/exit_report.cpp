@@ -12,6 +12,7 @@
 
 #include <tenure/base/options.hpp>
 #include <tenure/base/report.hpp>
+#include <tenure/dropin/detail/advice.hpp>
 #include <tenure/dropin/detail/figures.hpp>
 #include <tenure/dropin/detail/reports.hpp>
 #include <tenure/engine/leak_check.hpp>
@@ -60,6 +61,10 @@ void say_text(report_text& line, const figures& now, moment when) noexcept {
         say_bytes(line, platform::peak_resident_bytes());
         line.text("; the C library's own heap ");
         say_bytes(line, c_library_bytes());
+        if constexpr (is_advised) {
+            const advice_figures advice = advice_now();
+            line.text("; advice for ").number(advice.found).text(" of ").number(advice.sites).text(" call sites");
+        }
     } else {
         line.text("; resident size of the process ");
         say_bytes(line, platform::resident_bytes());
@@ -87,7 +92,12 @@ void say_json(report_text& line, const figures& now, moment when) noexcept {
     line.text(",\"source_blocks\":").number(now.all.source_blocks);
     if (when == moment::exit) {
         line.text(",\"peak_resident_bytes\":").number(platform::peak_resident_bytes());
-        line.text(",\"c_library_bytes\":").number(c_library_bytes()).text("}\n");
+        line.text(",\"c_library_bytes\":").number(c_library_bytes());
+        if constexpr (is_advised) {
+            const advice_figures advice = advice_now();
+            line.text(",\"advised_sites\":").number(advice.sites).text(",\"sites_found\":").number(advice.found);
+        }
+        line.text("}\n");
     } else {
         line.text(",\"resident_bytes\":").number(platform::resident_bytes()).text("}\n");
     }

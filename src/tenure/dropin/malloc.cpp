@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include <tenure/dropin/detail/advice.hpp>
 #include <tenure/dropin/detail/early.hpp>
 #include <tenure/dropin/detail/quick.hpp>
 #include <tenure/platform/memory.hpp>
@@ -85,6 +86,7 @@ using namespace tenure;
 }
 
 [[nodiscard]] TENURE_ALWAYS_INLINE void* reallocate(void* block, std::size_t bytes, const void* caller) noexcept {
+    if (dropin::reallocate_as_advised(block, bytes)) return block;
     if (block == nullptr) return dropin::allocate<default_alignment>(bytes);
     if (bytes == 0) {
         dropin::deallocate(block);
@@ -97,8 +99,11 @@ using namespace tenure;
     return moved;
 }
 
-[[nodiscard]] void* aligned(std::size_t alignment, std::size_t bytes) noexcept {
-    return dropin::allocate_aligned(bytes, alignment < default_alignment ? default_alignment : alignment);
+[[nodiscard]] TENURE_ALWAYS_INLINE void* aligned(std::size_t alignment, std::size_t bytes) noexcept {
+    const std::size_t wanted = alignment < default_alignment ? default_alignment : alignment;
+    void* block = nullptr;
+    if (dropin::allocate_as_advised(block, bytes, wanted, detail::fill::none)) return block;
+    return dropin::allocate_aligned(bytes, wanted);
 }
 
 }
@@ -107,7 +112,11 @@ using namespace tenure;
 #pragma GCC visibility push(default)
 extern "C" {
 
-void* malloc(std::size_t bytes) noexcept { return dropin::allocate<default_alignment>(bytes); }
+void* malloc(std::size_t bytes) noexcept {
+    void* block; // assigned, or not used
+    if (dropin::allocate_as_advised(block, bytes, default_alignment, detail::fill::none)) return block;
+    return dropin::allocate<default_alignment>(bytes);
+}
 
 void free(void* block) noexcept { dropin::deallocate(block); }
 
@@ -115,6 +124,7 @@ void* calloc(std::size_t count, std::size_t bytes) noexcept {
     std::size_t whole = 0;
     if (!multiply(count, bytes, whole)) return nullptr;
     void* block = nullptr;
+    if (dropin::allocate_as_advised(block, whole, default_alignment, detail::fill::zero)) return block;
     if (dropin::allocate_fast<default_alignment>(block, whole)) [[likely]]
         return std::memset(block, 0, whole);
     return dropin::allocate_zeroed_slow(whole, default_alignment);

@@ -10,6 +10,7 @@
 
 #include <new>
 
+#include <tenure/dropin/detail/advice.hpp>
 #include <tenure/dropin/detail/out_of_memory.hpp>
 #include <tenure/dropin/detail/quick.hpp>
 
@@ -50,12 +51,16 @@ constexpr block_form kept = checks::caller ? form : block_form::any;
 template<block_form form>
 [[nodiscard]] TENURE_ALWAYS_INLINE void* create(std::size_t bytes) {
     void* block; // assigned, or not used
+    if (dropin::allocate_as_advised(block, bytes, alignment_for(bytes), detail::fill::none))
+        return block != nullptr ? block : dropin::new_failed(bytes, alignment_for(bytes));
     return dropin::allocate_fast<plain_alignment>(block, bytes) ? block
                                                                 : create_slow<kept<form>>(bytes, alignment_for(bytes));
 }
 template<block_form form>
 [[nodiscard]] TENURE_ALWAYS_INLINE void* create_quietly(std::size_t bytes) noexcept {
     void* block; // assigned, or not used
+    if (dropin::allocate_as_advised(block, bytes, alignment_for(bytes), detail::fill::none))
+        return block != nullptr ? block : dropin::new_failed_nothrow(bytes, alignment_for(bytes));
     return dropin::allocate_fast<plain_alignment>(block, bytes)
                ? block
                : create_slow_quietly<kept<form>>(bytes, alignment_for(bytes));
@@ -65,12 +70,16 @@ template<block_form form>
 [[nodiscard]] TENURE_ALWAYS_INLINE void* create(std::size_t bytes, std::align_val_t alignment) {
     void* block = nullptr;
     const auto wanted = static_cast<std::size_t>(alignment);
+    if (dropin::allocate_as_advised(block, bytes, wanted, detail::fill::none))
+        return block != nullptr ? block : dropin::new_failed(bytes, wanted);
     return dropin::allocate_aligned_fast(block, bytes, wanted) ? block : create_slow<kept<form>>(bytes, wanted);
 }
 template<block_form form>
 [[nodiscard]] TENURE_ALWAYS_INLINE void* create_quietly(std::size_t bytes, std::align_val_t alignment) noexcept {
     void* block = nullptr;
     const auto wanted = static_cast<std::size_t>(alignment);
+    if (dropin::allocate_as_advised(block, bytes, wanted, detail::fill::none))
+        return block != nullptr ? block : dropin::new_failed_nothrow(bytes, wanted);
     return dropin::allocate_aligned_fast(block, bytes, wanted) ? block : create_slow_quietly<kept<form>>(bytes, wanted);
 }
 

@@ -6,8 +6,10 @@
 #include <cerrno>
 #include <cstring>
 
+#include <tenure/dropin/detail/advice.hpp>
 #include <tenure/dropin/detail/early.hpp>
 #include <tenure/dropin/detail/reports.hpp>
+#include <tenure/dropin/detail/tagged.hpp>
 #include <tenure/platform/symbol.hpp>
 #include <tenure/platform/unrelocated.hpp>
 
@@ -40,6 +42,7 @@ namespace {
     void* const block = detail::process_allocate_slow(bytes, alignment, how, form, false);
     start_wanted_background(caller);
     serve_wanted_report();
+    if constexpr (is_advised) look_for_sites_again();
     errno = block != nullptr ? saved : ENOMEM;
     return block;
 }
@@ -78,6 +81,25 @@ void deallocate_slow_as(void* block, detail::block_form form, std::size_t bytes)
     start_wanted_background(__builtin_return_address(0));
     serve_wanted_report();
     errno = saved;
+}
+
+void* allocate_tagged(std::uint16_t tag, std::size_t bytes, std::size_t alignment, detail::fill how,
+                      const void* caller) noexcept {
+    if (!platform::is_relocated()) return allocate_early(bytes, alignment);
+    const int saved = errno;
+    void* const block = detail::process_allocate_tagged(tag, bytes, alignment, how);
+    serve_wanted_report();
+    start_wanted_background(caller);
+    errno = block != nullptr ? saved : ENOMEM;
+    return block;
+}
+
+void* reallocate_tagged(std::uint16_t tag, void* block, std::size_t bytes, const void* caller) noexcept {
+    const int saved = errno;
+    void* const moved = detail::process_reallocate_tagged(tag, block, bytes);
+    start_wanted_background(caller);
+    errno = moved != nullptr ? saved : ENOMEM;
+    return moved;
 }
 
 }

@@ -271,6 +271,8 @@ void forget_tags() noexcept;
 
 /// Frees a block of a tag's page into the calling thread's cache for that tag. Returns   whether there was room.
 [[nodiscard]] bool push_tagged(const thread_cache& any, void* block) noexcept;
+/// The same into a cache that is that of the block's tag.
+[[nodiscard]] bool push_into_tagged(thread_cache& mine, std::size_t class_index, void* block) noexcept;
 
 /// `starts_thread`: whether the background thread may be started here. The drop-in asks who has called.
 [[nodiscard]] TENURE_API void* process_allocate_slow(std::size_t bytes, std::size_t alignment, fill how,

@@ -40,6 +40,10 @@ void deallocate_slow(void* block) noexcept;
 /// The same with what checked builds compare.
 void deallocate_slow_as(void* block, detail::block_form form, std::size_t bytes) noexcept;
 
+/// In the advised drop-in (advice.hpp): frees a block of a group into the thread's cache for it.
+/// Returns   false if it is of no group, or the cache is full or not known.
+[[nodiscard]] bool deallocate_in_group(detail::thread_cache& main, void* block) noexcept;
+
 /// Offsets in a thread cache of the blocks for requests of up to 1 KiB, in steps of the alignment.
 template<std::size_t alignment>
 constexpr auto offsets_by_step = [] {
@@ -108,8 +112,12 @@ TENURE_ALWAYS_INLINE void deallocate(void* block, [[maybe_unused]] std::size_t b
     const bool is_quick =
         cache != nullptr && !is_special &&
         detail::push(cache->of_class[detail::class_number_at(block, detail::max_segment_bytes)], block);
-    if (!is_quick) [[unlikely]]
-        deallocate_slow(block);
+    if (is_quick) [[likely]]
+        return;
+    if constexpr (is_advised) {
+        if (cache != nullptr && !is_special && deallocate_in_group(*cache, block)) return;
+    }
+    deallocate_slow(block);
 }
 
 }

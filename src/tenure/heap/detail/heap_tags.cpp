@@ -9,6 +9,7 @@
 #include <tenure/base/hooks.hpp>
 #include <tenure/base/tag.hpp>
 #include <tenure/heap/budget.hpp>
+#include <tenure/heap/detail/profile/heap_samples.hpp>
 #include <tenure/heap/heap.hpp>
 #include <tenure/platform/early_pointer.hpp>
 
@@ -64,11 +65,16 @@ bool push_tagged(const thread_cache& any, void* block) noexcept {
     const bool is_quick = owner != nullptr && owner->tag != 0 && !any.is_counting && page.samples() == 0;
     thread_cache* mine = is_quick ? any.main : nullptr;
     while (mine != nullptr && mine->tag != owner->tag) mine = mine->next_of_thread;
-    if (mine == nullptr || mine->is_counting) return false;
-    block_cache& blocks = mine->of_class[page.class_index];
+    return mine != nullptr && push_into_tagged(*mine, page.class_index, block);
+}
+
+bool push_into_tagged(thread_cache& mine, std::size_t class_index, void* block) noexcept {
+    // A profile that has begun or ended since the cache was used last: the slow path makes it follow.
+    if (mine.is_counting || is_profiling.load(memory_order::relaxed)) return false;
+    block_cache& blocks = mine.of_class[class_index];
     const std::uint32_t count = blocks.count.load(std::memory_order_relaxed);
-    if (count >= tagged_room(page.class_index)) return false;
-    blocks.blocks = mine->arrays + array_offsets[page.class_index];
+    if (count >= tagged_room(class_index)) return false;
+    blocks.blocks = mine.arrays + array_offsets[class_index];
     blocks.blocks[count] = block;
     blocks.count.store(count + 1, std::memory_order_release); // as push()
     return true;

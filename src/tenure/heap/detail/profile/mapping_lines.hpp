@@ -65,7 +65,7 @@ private:
     }
 
     std::size_t length_ = 0;
-    char line_[512];
+    char line_[512]{};
 };
 
 }

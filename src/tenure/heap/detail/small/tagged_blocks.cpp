@@ -75,6 +75,7 @@ void small_blocks::deallocate_tagged(thread_cache* cache, void* block, std::size
     thread_cache* mine = cache == nullptr || tag == 0 ? nullptr : cache->main;
     while (mine != nullptr && mine->tag != tag) mine = mine->next_of_thread;
     if (mine == nullptr) return heap_shard::flush(&block, 1, segment_bytes());
+    follow_trims(*mine); // and profiles
     twice_freed noted;
     block_cache& blocks = mine->freed(class_index);
     if (mine->is_counting && mine->stocks == nullptr) return heap_shard::flush(&block, 1, segment_bytes(), noted);

@@ -97,6 +97,8 @@ struct reuse_window {
     std::uint8_t ready_blocks; ///< the most to make ready at once
 };
 
+constexpr std::size_t max_known_caches = 7;
+
 struct thread_cache {
     /// By class number. The entries for no class, large, huge and watched blocks keep a capacity of zero. At the start,
     /// so that the fast paths add nothing to a class's offset.
@@ -108,6 +110,9 @@ struct thread_cache {
     void** arrays = nullptr;                ///< area of the full arrays, mapped when the first class outgrows its 32
     thread_cache* main = nullptr;           ///< the same thread's cache for allocations without an owner tag
     thread_cache* next_of_thread = nullptr; ///< from the main cache on: the thread's caches for owner tags
+    /// Of a main cache: some of the thread's caches for owner tags, where a caller finds them at once. The advised
+    /// drop-in has one for each of its groups.
+    thread_cache* known[max_known_caches]{};
     const void* thread = nullptr;           ///< address of the thread's local state, unique among live threads
     thread_cache* next_by_thread = nullptr; ///< valid while the cache is used
     thread_cache* previous_by_thread = nullptr;

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The advised drop-in, libtenure_malloc_advised.so: blocks of chosen call sites have pages of their own.
+///
+/// `tenure advise -o FILE` learns from a trace which call sites allocate blocks that are freed together, and
+/// TENURE_ADVICE=FILE names its file to this library (docs/design/advice-format.md). Each of up to seven groups of call
+/// sites is an owner tag of the heap. A call is recognised by its return address and, where that does not decide, by
+/// up to three more, which are found on the stack with rules that were looked up in advance.
+///
+/// Advice only separates: whatever group a call gets, its block is valid, and every free works.
+///
+/// Cost      of a call that is no site: a hash and a load, about 1 ns. Of a site: about 1 ns more for each further
+///           frame, and the cache of the group. The other forms of the drop-in have none of this code.
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include <tenure/base/atomic.hpp>
+#include <tenure/dropin/detail/out_of_memory.hpp>
+#include <tenure/dropin/detail/quick.hpp>
+#include <tenure/dropin/detail/tagged.hpp>
+#include <tenure/platform/caller.hpp>
+
+namespace tenure::inline TENURE_ABI::dropin {
+
+constexpr unsigned max_groups = detail::max_known_caches; ///< numbered from 1
+constexpr unsigned max_site_frames = 4;
+
+/// Call sites by their frames. One thread at a time changes it while others look.
+class site_table {
+public:
+    /// The group of the call of the function that this is inlined into; zero: none.
+    [[nodiscard]] TENURE_ALWAYS_INLINE unsigned group_of_this_call() const noexcept {
+        const std::uint32_t found = find(platform::caller_of_this_function().position);
+        if (found == 0) [[likely]]
+            return 0;
+        return found < first_with_next ? found - 1 : group_of_frames(platform::caller_of_this_function(), found);
+    }
+    /// The same for a call that somebody describes.
+    [[nodiscard]] unsigned group_of(const platform::caller& call) const noexcept {
+        const std::uint32_t found = find(call.position);
+        return found == 0 ? 0 : group_of_frames(call, found);
+    }
+
+    /// Adds a site, or changes the group of one that is there.
+    /// Requires  `count` return addresses, from the allocation outwards, at most max_site_frames.
+    /// Returns   false if the table has no room, or a frame cannot be followed.
+    [[nodiscard]] bool add(const std::uintptr_t* positions, std::size_t count, unsigned group) noexcept;
+    /// Removes what begins with a return address in (begin, end].
+    void remove(std::uintptr_t begin, std::uintptr_t end) noexcept;
+
+private:
+    // One cache line. Keys are used from the first on, and never become zero again, so a look-up ends at the first
+    // zero.
+    static constexpr std::size_t line_keys = 4, line_bits = 9;
+    struct alignas(64) line {
+        detail::atomic<std::uint64_t> keys[line_keys];  ///< frame | step << 48
+        detail::atomic<std::uint32_t> codes[line_keys]; ///< group + 1 | step << 8
+    };
+    static constexpr std::uint64_t removed_key = 1;
+    static constexpr std::uint32_t first_with_next = 1u << 8;
+    static constexpr std::size_t max_steps = 1024;
+    static constexpr unsigned position_bits = 48;
+
+    [[nodiscard]] static std::size_t line_of(std::uint64_t key) noexcept {
+        return key * std::uint64_t{0x9E37'79B9'7F4A'7C15} >> (64 - line_bits);
+    }
+    /// Returns   zero if there is none.
+    [[nodiscard]] TENURE_ALWAYS_INLINE std::uint32_t find(std::uint64_t key) const noexcept {
+        const line& in = lines_[line_of(key)];
+        for (std::size_t index = 0; index < line_keys; ++index) {
+            const std::uint64_t present = in.keys[index].load(detail::memory_order::acquire);
+            if (present == 0) [[likely]]
+                return 0;
+            if (present == key) return in.codes[index].load(detail::memory_order::acquire);
+        }
+        return 0;
+    }
+    [[nodiscard]] TENURE_NOINLINE unsigned group_of_frames(platform::caller call, std::uint32_t found) const noexcept;
+    [[nodiscard]] detail::atomic<std::uint32_t>* find_or_add(std::uint64_t key) noexcept;
+
+    line lines_[std::size_t{1} << line_bits]{};
+    platform::caller_rule steps_[max_steps]{}; ///< the first is not used
+    std::uint32_t step_count_ = 1;
+};
+
+extern site_table advised_sites;
+
+// Requires  `group` is not zero.
+
+[[nodiscard]] void* allocate_in_group(unsigned group, std::size_t bytes, std::size_t alignment, detail::fill how,
+                                      const void* caller) noexcept;
+/// As realloc: nullptr allocates, and zero bytes free.
+[[nodiscard]] void* reallocate_in_group(unsigned group, void* block, std::size_t bytes, const void* caller) noexcept;
+
+/// The group of the call of the entry point that this is inlined into; zero: none.
+[[nodiscard]] TENURE_ALWAYS_INLINE unsigned group_of_this_call() noexcept {
+    if constexpr (advised == advised_calls::all)
+        return 1 + static_cast<unsigned>(platform::caller_of_this_function().position / 8 % max_groups);
+    return advised_sites.group_of_this_call();
+}
+
+// Inlined into entry points. Without advice they are nothing.
+
+/// Allocates in the group of the call, if it is of one.
+/// Returns   false if it is of none; `block` is then as it was.
+[[nodiscard]] TENURE_ALWAYS_INLINE bool allocate_as_advised([[maybe_unused]] void*& block,
+                                                            [[maybe_unused]] std::size_t bytes,
+                                                            [[maybe_unused]] std::size_t alignment,
+                                                            [[maybe_unused]] detail::fill how) noexcept {
+    if constexpr (is_advised) {
+        if (const unsigned group = group_of_this_call(); group != 0) [[unlikely]] {
+            block = allocate_in_group(group, bytes, alignment, how, __builtin_return_address(0));
+            return true;
+        }
+    }
+    return false;
+}
+[[nodiscard]] TENURE_ALWAYS_INLINE bool reallocate_as_advised([[maybe_unused]] void*& block,
+                                                              [[maybe_unused]] std::size_t bytes) noexcept {
+    if constexpr (is_advised) {
+        if (const unsigned group = group_of_this_call(); group != 0) [[unlikely]] {
+            block = reallocate_in_group(group, block, bytes, __builtin_return_address(0));
+            return true;
+        }
+    }
+    return false;
+}
+
+struct advice_figures {
+    std::size_t sites = 0; ///< in the file
+    std::size_t found = 0; ///< that are followed: their code is loaded
+};
+[[nodiscard]] advice_figures advice_now() noexcept;
+
+/// Looks for call sites in libraries that were loaded since, after more and more calls: with a lock that nobody waits
+/// for, and without a call of the loader.
+void look_for_sites_again() noexcept;
+
+}

@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The callers of a function, one after another, in a few loads each: for positions in code whose rules were looked up
+/// before. stack_walk.cpp is for all others.
+
+#include <cstddef>
+#include <cstdint>
+
+#include <tenure/base/config.hpp>
+
+namespace tenure::inline TENURE_ABI::platform {
+
+/// A function that has called, as it will continue.
+struct caller {
+    std::uintptr_t position; ///< return address
+    std::uintptr_t stack_pointer;
+    std::uintptr_t frame_pointer; ///< the register, whatever the function uses it for
+};
+
+/// Where a function's own caller is.
+struct caller_rule {
+    std::int32_t frame_bytes;          ///< from `stack_pointer` or `frame_pointer` to the end of the function's frame
+    std::int16_t return_offset;        ///< from there to the return address
+    std::int16_t frame_pointer_offset; ///< from there to the caller's frame pointer; zero: it is unchanged
+    bool is_from_frame_pointer;
+};
+
+/// The rule for a return address, from the unwind tables.
+/// Returns   false if there is no table, or the rule is not as simple.
+/// Cost      about 0.3 us. Threads   any; no locks.
+[[nodiscard]] bool find_caller_rule(std::uintptr_t position, caller_rule& found) noexcept;
+
+/// The caller of the function that this is inlined into.
+#if defined(__x86_64__)
+[[nodiscard]] TENURE_ALWAYS_INLINE caller caller_of_this_function() noexcept {
+    const auto* const frame = static_cast<const std::uintptr_t*>(__builtin_frame_address(0));
+    return {frame[1], reinterpret_cast<std::uintptr_t>(frame + 2), frame[0]};
+}
+#else
+// Without a stack pointer, move_outwards() stops at once: only the immediate caller is known.
+[[nodiscard]] TENURE_ALWAYS_INLINE caller caller_of_this_function() noexcept {
+    return {reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)), 0, 0};
+}
+#endif
+
+/// Replaces a function by its caller.
+/// Requires  the rule is that of the function's position.
+/// Returns   false if the frame would be larger than any that is followed: another function was loaded there since.
+[[nodiscard]] TENURE_ALWAYS_INLINE bool move_outwards(caller& of, const caller_rule& rule) noexcept {
+    constexpr std::size_t max_frame_bytes = 16 * 1024;
+    const std::uintptr_t base = rule.is_from_frame_pointer ? of.frame_pointer : of.stack_pointer;
+    const std::uintptr_t end = base + static_cast<std::uintptr_t>(rule.frame_bytes);
+    if (end - of.stack_pointer - 1 >= max_frame_bytes || of.stack_pointer == 0) return false;
+    const auto value_at = [end](std::int16_t offset) {
+        std::uintptr_t value;
+        __builtin_memcpy(&value, reinterpret_cast<const char*>(end) + offset, sizeof value);
+        return value;
+    };
+    if (rule.frame_pointer_offset != 0) of.frame_pointer = value_at(rule.frame_pointer_offset);
+    of.position = value_at(rule.return_offset);
+    of.stack_pointer = end;
+    return true;
+}
+
+}

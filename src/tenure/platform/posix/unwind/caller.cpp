@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/platform/caller.hpp>
+
+#include <limits>
+
+#include <tenure/platform/posix/unwind/unwind_rules.hpp>
+
+namespace tenure::inline TENURE_ABI::platform {
+
+namespace {
+
+#if defined(__x86_64__)
+constexpr std::size_t frame_pointer_register = 6;
+#else
+constexpr std::size_t frame_pointer_register = 29;
+#endif
+
+template<class Small>
+[[nodiscard]] bool fit(std::int64_t value, Small& to) noexcept {
+    if (value < std::numeric_limits<Small>::min() || value > std::numeric_limits<Small>::max()) return false;
+    to = static_cast<Small>(value);
+    return true;
+}
+
+}
+
+bool find_caller_rule(std::uintptr_t position, caller_rule& found) noexcept {
+    unwind_function function;
+    // A call may be the last instruction of its function.
+    if (!find_unwind_rules(position - 1, function) || function.is_signal_frame) return false;
+    const unwind_row& row = function.row;
+    const bool is_from_stack = row.cfa_register == unwind_stack_pointer;
+    found.is_from_frame_pointer = row.cfa_register == frame_pointer_register;
+    if (row.cfa_expression != nullptr || (!is_from_stack && !found.is_from_frame_pointer)) return false;
+    if (row.rules[function.return_column] != unwind_rule::at_offset) return false;
+    found.frame_pointer_offset = 0;
+    switch (row.rules[frame_pointer_register]) {
+    case unwind_rule::same: break;
+    case unwind_rule::at_offset:
+        if (!fit(row.values[frame_pointer_register], found.frame_pointer_offset)) return false;
+        break;
+    default: return false;
+    }
+    return fit(row.cfa_offset, found.frame_bytes) && fit(row.values[function.return_column], found.return_offset);
+}
+
+}

@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// Callers found by rules that were looked up before, compared with those of the compiler's runtime.
+
+#include <cstdint>
+#include <vector>
+
+#include <gtest/gtest.h>
+
+#include <unwind.h>
+
+#include <tenure/base/align.hpp>
+#include <tenure/platform/caller.hpp>
+
+namespace {
+
+namespace platform = tenure::platform;
+
+std::vector<std::uintptr_t> ours, theirs;
+
+__attribute__((noinline)) void find_callers() {
+    ours.clear();
+    theirs.clear();
+    platform::caller at = platform::caller_of_this_function();
+    platform::caller_rule rule{};
+    ours.push_back(at.position);
+    while (ours.size() < 100 && platform::find_caller_rule(at.position, rule) && platform::move_outwards(at, rule))
+        ours.push_back(at.position);
+    _Unwind_Backtrace(
+        [](_Unwind_Context* context, void*) {
+            theirs.push_back(_Unwind_GetIP(context));
+            return _URC_NO_REASON;
+        },
+        nullptr);
+    theirs.erase(theirs.begin()); // this function
+}
+
+volatile int after = 0; // behind a call, which is then not the last
+
+__attribute__((noinline)) void with_plain_frame(int depth) {
+    depth == 0 ? find_callers() : with_plain_frame(depth - 1);
+    after = depth;
+}
+/// Its frame's size is known only while it runs: its caller is found from the frame pointer.
+__attribute__((noinline)) void with_frame_pointer(std::size_t bytes) {
+    auto* const room = static_cast<volatile char*>(__builtin_alloca(bytes));
+    room[bytes - 1] = 1;
+    with_plain_frame(2);
+    after = room[bytes - 1];
+}
+__attribute__((noinline)) void with_large_frame(std::size_t bytes) {
+    volatile char room[9000];
+    room[bytes] = 1;
+    with_frame_pointer(bytes);
+    after = room[bytes];
+}
+
+TEST(callers, are_those_of_the_runtime) {
+#if !defined(__x86_64__)
+    GTEST_SKIP() << "only the immediate caller is known";
+#endif
+    for (const std::size_t bytes : {100u, 1000u, 4000u}) {
+        with_large_frame(bytes);
+        ASSERT_GE(ours.size(), 6u); // the functions above, and the test's own
+        ASSERT_GE(theirs.size(), ours.size());
+        for (std::size_t index = 0; index < ours.size(); ++index) EXPECT_EQ(ours[index], theirs[index]) << index;
+    }
+}
+
+TEST(callers, of_a_frame_past_the_limit_are_not_followed) {
+    with_large_frame(6000);
+    const std::size_t count = ours.size();
+    with_frame_pointer(60'000);
+    EXPECT_LT(ours.size(), count);
+}
+
+TEST(callers, of_what_is_no_code_have_no_rule) {
+    platform::caller_rule rule{};
+    EXPECT_FALSE(platform::find_caller_rule(1, rule));
+    EXPECT_FALSE(platform::find_caller_rule(tenure::address_of(&ours), rule));
+}
+
+TEST(callers, outside_the_stack_are_not_read) {
+    platform::caller at{1, 0x10000, 0x20};
+    EXPECT_FALSE(platform::move_outwards(at, {0, -8, 0, true})) << "a frame pointer below the stack pointer";
+    EXPECT_FALSE(platform::move_outwards(at, {1 << 20, -8, 0, false})) << "a frame of a mebibyte";
+    at.stack_pointer = 0;
+    EXPECT_FALSE(platform::move_outwards(at, {16, -8, 0, false})) << "no stack";
+}
+
+}
