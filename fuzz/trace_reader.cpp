@@ -48,10 +48,10 @@ void read(const std::string& bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
     const std::string_view all(reinterpret_cast<const char*>(bytes), count);
     read(std::string(all));
-    // Two threads: the first byte says where the events of the second begin, and whether there are stacks.
+    // Two threads: the first byte says where the events of the second begin, and whether there are stacks, and of what.
     if (count == 0) return 0;
     const std::size_t half = count * (bytes[0] / 2) / 128;
     raw_chunk first(0, 0, 0, 1000), second(1, 0, 0, 1000);
-    read(raw_trace({first.plain(all.substr(0, half)), second.plain(all.substr(half))}, bytes[0] % 2));
+    read(raw_trace({first.plain(all.substr(0, half)), second.plain(all.substr(half))}, bytes[0] % 2, bytes[0] / 2 % 2));
     return 0;
 }

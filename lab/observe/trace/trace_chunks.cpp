@@ -106,21 +106,24 @@ std::uint32_t checksum_of(format::chunk_header header, std::string_view stored) 
 trace_chunks find_chunks(std::string_view bytes) {
     trace_chunks found;
     format::file_header& header = found.header;
-    if (bytes.size() < sizeof header ||
+    if (bytes.size() < format::header_bytes_2 ||
         !std::equal(std::begin(format::magic), std::end(format::magic), bytes.begin())) {
         found.error = "This is not a trace of tenure record.";
         return found;
     }
-    std::memcpy(&header, bytes.data(), sizeof header);
-    if (header.version != format::version) {
-        found.error = fmt::format("The file has version {} of the format; this command reads version {}. Use the "
-                                  "command of the release that recorded it.",
-                                  header.version, format::version);
+    std::memcpy(&header, bytes.data(), std::min(bytes.size(), sizeof header));
+    if (header.version < format::oldest_version || header.version > format::version) {
+        found.error = fmt::format("The file has version {} of the format; this command reads versions {} to {}. Use "
+                                  "the command of the release that recorded it.",
+                                  header.version, format::oldest_version, format::version);
         return found;
     }
+    const bool is_old = header.version < format::version;
+    if (is_old) header.free_stacks = header.unused = 0; // the first chunk's, or padding
+    const std::size_t least_bytes = is_old ? format::header_bytes_2 : sizeof header;
     constexpr std::uint32_t most_shift = 40;
-    if (header.header_bytes < sizeof header || (header.is != format::form::raw && header.is != format::form::packed) ||
-        header.tick_shift > most_shift) {
+    if (header.header_bytes < least_bytes || bytes.size() < least_bytes ||
+        (header.is != format::form::raw && header.is != format::form::packed) || header.tick_shift > most_shift) {
         found.error = "The file is damaged: its header is not valid.";
         return found;
     }

@@ -156,6 +156,7 @@ trace read_trace(std::string_view bytes, const trace_limits& limits) {
     read.damage = file.damage;
     read.process = file.header.process;
     read.stack_frames = file.header.stack_frames;
+    read.has_free_stacks = file.header.stack_frames != 0 && file.header.free_stacks != 0;
     read.sample_bytes = file.header.sample_bytes;
     trace_merger(file, read, limits.events, limits.payload_bytes).run();
     read_texts(file, read);

@@ -92,10 +92,14 @@ public:
         }
         return named(each, has_stacks);
     }
-    void free(const block_name& block) {
-        if (block.thread == header_.thread) return event(event_kind::free_own, next_ - 1 - block.number);
-        event(event_kind::free_other, block.thread);
-        other_number(block.number);
+    void free(const trace_event& each, const block_name& block, bool has_stack) {
+        if (block.thread == header_.thread) {
+            event(event_kind::free_own, next_ - 1 - block.number);
+        } else {
+            event(event_kind::free_other, block.thread);
+            other_number(block.number);
+        }
+        if (has_stack) number(each.stack);
     }
     void frame() { other(other_event::frame); }
     void mark(std::string_view name) {
@@ -183,6 +187,7 @@ void append_texts(std::string& file, const trace& of) {
         if (frames != 0 && of.stack_frames == 0) header.stack_frames = std::max(header.stack_frames, frames + 1);
     }
     header.stacks = static_cast<std::uint32_t>(of.stacks.size() - 1);
+    header.free_stacks = of.has_free_stacks && header.stack_frames != 0 ? 1 : 0;
     header.last_ticks = header.last_ns = of.events.empty() ? 0 : of.events.back().time_ns; // a tick is a nanosecond
     return header;
 }
@@ -191,7 +196,7 @@ void append_texts(std::string& file, const trace& of) {
 
 std::string write_trace(const trace& of) {
     format::file_header header = header_of(of);
-    const bool has_stacks = header.stack_frames != 0;
+    const bool has_stacks = header.stack_frames != 0, has_free_stacks = header.free_stacks != 0;
     std::string file(format::page_bytes, '\0');
     std::vector<thread_writer> threads;
     for (std::uint32_t each = 0; each < of.threads; ++each) threads.emplace_back(file, each);
@@ -206,7 +211,7 @@ std::string write_trace(const trace& of) {
         case trace_call::resize:
             names[each.block] = {each.thread, to.resize(each, names[each.block], has_stacks)};
             break;
-        case trace_call::deallocate: to.free(names[each.block]); break;
+        case trace_call::deallocate: to.free(each, names[each.block], has_free_stacks); break;
         case trace_call::frame: to.frame(); break;
         case trace_call::mark: to.mark(of.marks[each.block]); break;
         }
