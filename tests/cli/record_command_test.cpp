@@ -213,6 +213,19 @@ TEST_F(recorded, a_part_of_a_trace_is_a_trace) {
     EXPECT_LT(first.events.size(), whole.events.size());
     EXPECT_GE(part.events.size() + first.events.size(), whole.events.size()) << "and what is in use in between";
     EXPECT_EQ(part.arguments, whole.arguments);
+    const std::string range = " --from " + middle;
+    const auto info = run_command("trace info t --json" + range, folder_.string());
+    const nlohmann::json shown = nlohmann::json::parse(info.out);
+    EXPECT_EQ(shown["events"], part.events.size());
+    EXPECT_TRUE(shown["is_part"]);
+    EXPECT_TRUE(shown["bytes_per_event"].is_null());
+    const auto exported = run_command("trace export t --csv" + range, folder_.string());
+    EXPECT_EQ(static_cast<std::size_t>(std::count(exported.out.begin(), exported.out.end(), '\n')),
+              part.events.size() + 1);
+    const auto text = run_command("trace info t" + range, folder_.string());
+    expect_words(text.out, {"older blocks", "in use when the part begins", "of which this is a part"});
+    EXPECT_EQ(run_command("trace info t --from 2s --to 1s", folder_.string()).code, 2);
+    EXPECT_EQ(run_command("trace export t --csv --to soon", folder_.string()).code, 2);
     const auto wrong = run_command("trace cut t --from 2s --to 1s -o no", folder_.string());
     EXPECT_EQ(wrong.code, 2);
     expect_words(wrong.err, {"is not after"});

@@ -18,6 +18,8 @@ namespace tenure::lab {
 struct block_name {
     std::uint32_t thread = 0;
     std::uint64_t number = 0;
+
+    friend bool operator==(const block_name&, const block_name&) = default;
 };
 
 struct chunk_event {

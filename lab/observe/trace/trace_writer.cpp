@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -223,16 +224,19 @@ std::string write_trace(const trace& of) {
     return pack_trace(file).bytes;
 }
 
-trace cut_trace(const trace& of, std::uint64_t from_ns, std::uint64_t to_ns) {
+trace cut_trace(trace of, std::uint64_t from_ns, std::uint64_t to_ns) {
     constexpr std::uint64_t unknown = ~std::uint64_t{0};
     constexpr std::uint32_t none = ~std::uint32_t{0};
-    trace cut = of;
+    const std::vector<trace_event> events = std::move(of.events);
+    const std::uint64_t blocks = of.blocks;
+    const std::uint32_t all_threads = of.threads;
+    trace cut = std::move(of);
     cut.events.clear();
     cut.threads = 0;
     cut.blocks = 0;
     cut.unknown_frees = 0;
-    std::vector<std::uint64_t> numbers(of.blocks, unknown);
-    std::vector<std::uint32_t> threads(of.threads, none);
+    std::vector<std::uint64_t> numbers(blocks, unknown);
+    std::vector<std::uint32_t> threads(all_threads, none);
     const auto put = [&](trace_event each) {
         if (threads[each.thread] == none) threads[each.thread] = cut.threads++;
         each.thread = threads[each.thread];
@@ -245,20 +249,26 @@ trace cut_trace(const trace& of, std::uint64_t from_ns, std::uint64_t to_ns) {
     };
     // Cut is the order of events: it keeps together what depends on each other, whatever the times say.
     const auto first_from = [&](auto begin, std::uint64_t time_ns) {
-        return std::find_if(begin, of.events.end(), [&](const trace_event& each) { return each.time_ns >= time_ns; });
+        return std::find_if(begin, events.end(), [&](const trace_event& each) { return each.time_ns >= time_ns; });
     };
-    const auto begin = first_from(of.events.begin(), from_ns);
+    const auto begin = first_from(events.begin(), from_ns);
     const auto end = first_from(begin, to_ns);
-    std::vector<trace_event> live(of.blocks); // with the sizes of then
-    std::vector<bool> is_live(of.blocks);
-    for (auto each = of.events.begin(); each != begin; ++each) {
+    std::vector<trace_event> live(blocks); // with the sizes of then
+    std::vector<bool> is_live(blocks);
+    for (auto each = events.begin(); each != begin; ++each) {
         if (each->call > trace_call::resize) continue;
         if (each->call == trace_call::allocate) live[each->block] = *each;
         live[each->block].bytes = each->bytes;
         is_live[each->block] = each->call != trace_call::deallocate;
     }
-    for (std::uint64_t block = 0; block < of.blocks; ++block)
-        if (is_live[block]) put(live[block]);
+    std::vector<trace_event> older;
+    for (std::uint64_t block = 0; block < blocks; ++block)
+        if (is_live[block]) older.push_back(live[block]);
+    std::stable_sort(older.begin(), older.end(),
+                     [](const trace_event& a, const trace_event& b) { return a.time_ns < b.time_ns; });
+    std::for_each(older.begin(), older.end(), put);
+    cut.is_part = true;
+    cut.older_blocks = cut.blocks;
     std::for_each(begin, end, put);
     return cut;
 }

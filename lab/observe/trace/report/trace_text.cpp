@@ -109,8 +109,14 @@ std::string to_text(const trace& of, const trace_figures& figures, std::uint64_t
         line("call stacks", number(of.stacks.size() - 1) + (of.has_free_stacks ? "" : ", none of frees"));
     if (of.sample_bytes != 0)
         line("sample", fmt::format("one in {} bytes: all figures are of the sample", number(of.sample_bytes)));
-    line("file", fmt::format("{}, {} bytes for each event", bytes_text(file_bytes),
-                             value_text(bytes_per_event(of, file_bytes))));
+    if (of.is_part) {
+        line("older blocks",
+             fmt::format("{}, in use when the part begins: they count as allocated then", number(of.older_blocks)));
+        line("file", fmt::format("{}, of which this is a part", bytes_text(file_bytes)));
+    } else {
+        line("file", fmt::format("{}, {} bytes for each event", bytes_text(file_bytes),
+                                 value_text(bytes_per_event(of, file_bytes))));
+    }
     text += table(figures.sizes, "size", bytes_text);
     text += table(figures.times, "freed after", time_text);
     text += table(figures.distances, "freed after allocations", number);
@@ -144,7 +150,9 @@ std::string to_json(const trace& of, const trace_figures& figures, std::uint64_t
         {"has_free_stacks", of.has_free_stacks},
         {"sample_bytes", of.sample_bytes},
         {"file_bytes", file_bytes},
-        {"bytes_per_event", bytes_per_event(of, file_bytes)},
+        {"bytes_per_event", of.is_part ? nlohmann::json() : nlohmann::json(bytes_per_event(of, file_bytes))},
+        {"is_part", of.is_part},
+        {"older_blocks", of.older_blocks},
         {"damage", of.damage},
         {"sizes", json_of(figures.sizes)},
         {"lifetimes_ns", json_of(figures.times)},
