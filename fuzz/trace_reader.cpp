@@ -4,11 +4,15 @@
 // Traces of tenure record: any bytes, and any bytes as the events of a valid file, are either read or refused with a
 // reason. What is read keeps the promises of a trace, and can be packed and read again.
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
+#include "observe/trace/part/trace_part.hpp"
 #include "observe/trace/report/trace_export.hpp"
 #include "observe/trace/report/trace_text.hpp"
 #include "observe/trace/trace_figures.hpp"
@@ -22,6 +26,20 @@
 namespace {
 
 constexpr std::uint64_t max_events = 200'000;
+
+/// Parts are read from files.
+void read_part(const std::string& bytes) {
+    const int file = ::memfd_create("trace", MFD_CLOEXEC);
+    fuzz::require(file >= 0 && ::write(file, bytes.data(), bytes.size()) == static_cast<ssize_t>(bytes.size()),
+                  "a file in memory can be written");
+    const std::string path = "/proc/self/fd/" + std::to_string(file);
+    for (const std::uint64_t from_ns : {std::uint64_t{0}, std::uint64_t{50}, std::uint64_t{100'000}}) {
+        const tenure::lab::trace part = tenure::lab::load_part(path, from_ns, 2'000'000, {max_events});
+        const std::string broken = broken_promise(part);
+        fuzz::require(!part.ok() || broken.empty(), broken.c_str());
+    }
+    ::close(file);
+}
 
 void read(const std::string& bytes) {
     const tenure::lab::trace found = tenure::lab::read_trace(bytes, {max_events});
@@ -37,10 +55,12 @@ void read(const std::string& bytes) {
     const tenure::lab::trace part = tenure::lab::cut_trace(found, found.events.size(), 1'000'000'000);
     const tenure::lab::trace written = tenure::lab::read_trace(tenure::lab::write_trace(part), {2 * max_events});
     fuzz::require(written.ok() && written.events.size() == part.events.size(), "a part is written as it is");
+    read_part(bytes);
     const auto packed = tenure::lab::pack_trace(bytes);
     fuzz::require(packed.ok(), "what is read can be packed");
     const tenure::lab::trace again = tenure::lab::read_trace(packed.bytes, {max_events});
     fuzz::require(again.ok() && again.events.size() == found.events.size(), "the packed file has the same events");
+    read_part(packed.bytes);
 }
 
 }
@@ -48,10 +68,16 @@ void read(const std::string& bytes) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t count) {
     const std::string_view all(reinterpret_cast<const char*>(bytes), count);
     read(std::string(all));
-    // Two threads: the first byte says where the events of the second begin, and whether there are stacks.
+    // Two threads, or two chunks of one: the first byte says where the second begins, and whether there are stacks, and
+    // of what.
     if (count == 0) return 0;
     const std::size_t half = count * (bytes[0] / 2) / 128;
-    raw_chunk first(0, 0, 0, 1000), second(1, 0, 0, 1000);
-    read(raw_trace({first.plain(all.substr(0, half)), second.plain(all.substr(half))}, bytes[0] % 2));
+    const std::uint32_t has_stacks = bytes[0] % 2, has_free_stacks = bytes[0] / 2 % 2;
+    for (const std::uint32_t thread : {1U, 0U}) {
+        raw_chunk first(0, 0, 0, 1000),
+            second(thread, 1 - thread, thread == 1 ? 0 : 1 << 20, thread == 1 ? 1000 : 50'000);
+        read(
+            raw_trace({first.plain(all.substr(0, half)), second.plain(all.substr(half))}, has_stacks, has_free_stacks));
+    }
     return 0;
 }

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,53 @@ TEST_F(record_cases, a_block_has_lived_as_long_as_the_program_has_waited) {
         EXPECT_GE(lifetime_ns(found, 4010 + index), (index + 1) * least_ns) << "freed by another thread";
     for (std::uint64_t index = 0; index < 4; ++index)
         EXPECT_GE(lifetime_ns(found, 4020 + index), (index + 1) * least_ns) << "in a row of frees";
+}
+
+/// The stacks of the allocations and of the frees of blocks of this size.
+struct stacks_of_size {
+    stacks_of_size(const trace& of, std::uint64_t bytes) {
+        for (const trace_event& each : of.events) {
+            if (each.bytes != bytes) continue;
+            if (each.call == trace_call::allocate) allocated.push_back(each.stack);
+            if (each.call == trace_call::deallocate) freed.push_back(each.stack);
+        }
+    }
+    std::vector<std::uint32_t> allocated, freed;
+};
+
+TEST_F(record_cases, each_free_has_its_stack) {
+    ASSERT_EQ(record("-o t --stacks 32", cases() + " frees").code, 0);
+    const trace found = load("t");
+    EXPECT_TRUE(found.has_free_stacks);
+    for (const trace_event& each : found.events)
+        EXPECT_EQ(each.call == trace_call::deallocate && each.stack == 0, false) << each.bytes;
+    const stacks_of_size loop(found, 8201);
+    ASSERT_EQ(loop.freed.size(), 100u);
+    EXPECT_EQ(std::set<std::uint32_t>(loop.freed.begin(), loop.freed.end()).size(), 1u) << "one place, one stack";
+    for (const std::uint64_t bytes : {8201U, 8202U, 8203U, 8204U}) {
+        const stacks_of_size each(found, bytes);
+        ASSERT_FALSE(each.freed.empty()) << bytes;
+        const std::vector<std::uint64_t>& allocated = found.stacks[each.allocated.front()].frames;
+        const std::vector<std::uint64_t>& freed = found.stacks[each.freed.front()].frames;
+        ASSERT_GE(std::min(allocated.size(), freed.size()), 2u) << bytes;
+        EXPECT_NE(allocated, freed) << bytes;
+        EXPECT_EQ(allocated.back(), freed.back()) << bytes << ": both lead to where the thread begins";
+        EXPECT_NE(allocated.front(), freed.front()) << bytes;
+    }
+    const auto& allocated = found.stacks[loop.allocated.front()].frames;
+    const auto& freed = found.stacks[loop.freed.front()].frames;
+    ASSERT_EQ(allocated.size(), freed.size()) << "two functions that one function calls";
+    EXPECT_TRUE(std::equal(allocated.begin() + 2, allocated.end(), freed.begin() + 2));
+    EXPECT_NE(allocated[1], freed[1]);
+}
+
+TEST_F(record_cases, stacks_of_frees_can_be_left_out) {
+    ASSERT_EQ(record("-o t --stacks 32 --no-free-stacks", cases() + " frees").code, 0);
+    const trace found = load("t");
+    EXPECT_FALSE(found.has_free_stacks);
+    const stacks_of_size loop(found, 8201);
+    EXPECT_NE(loop.allocated.front(), 0u);
+    EXPECT_EQ(std::count(loop.freed.begin(), loop.freed.end(), 0u), 100);
 }
 
 TEST_F(record_cases, a_sample_is_as_large_with_operators_that_do_not_call_malloc) {

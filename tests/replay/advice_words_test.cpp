@@ -88,6 +88,12 @@ TEST(advice_words, every_form_says_what_is_not_shown_and_how_it_was_measured) {
     }
     for (const char* const words : {"a chunk is cut short.", "\"unknown_frees\": 17", "424242", "two scopes of Temp"})
         EXPECT_NE(json.find(words), std::string::npos) << words << "\n" << json;
+    report.unknown_frees = report.other_groups = report.small_groups = report.blocks = report.events = 1;
+    report.other_blocks = report.small_blocks = report.threads = 1;
+    const std::string single = to_text(report, names, {.width = 1000});
+    for (const char* const words :
+         {"1 free of", "1 more group with 1 block.", "1 group with 1 block.", "1 allocation, ", "1 thread, 1 event\n"})
+        EXPECT_NE(single.find(words), std::string::npos) << words << "\n" << single;
     report.comparisons = 0;
     EXPECT_NE(to_text(report, names, {.width = 1000}).find("Nothing was replayed"), std::string::npos);
 }

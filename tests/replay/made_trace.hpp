@@ -3,8 +3,8 @@
 #pragma once
 
 /// \file
-/// Traces of programs that were never run: each has a known shape. Allocations have call stacks and frees have none, as
-/// `tenure record` writes them.
+/// Traces of programs that were never run: each has a known shape. Allocations have call stacks. Frees have none, as
+/// `tenure record --no-free-stacks` writes them, unless one is given.
 
 #include <algorithm>
 #include <cstdint>
@@ -38,6 +38,11 @@ public:
     }
     void free(std::uint64_t block, std::uint32_t thread = 0) {
         add({block, bytes_[block], 0, thread, 0, lab::trace_call::deallocate, lab::trace_family::malloc, 4});
+    }
+    void free_at(std::uint64_t block, std::vector<std::uint64_t> frames) {
+        made_.has_free_stacks = true;
+        free(block);
+        made_.events.back().stack = stack(std::move(frames));
     }
     void resize(std::uint64_t block, std::uint64_t bytes, std::uint32_t stack = 0, std::uint32_t thread = 0) {
         bytes_[block] = bytes;

@@ -124,7 +124,8 @@ private:
 };
 
 /// One tick is a nanosecond, and time is counted in ticks.
-inline std::string raw_trace(const std::vector<raw_chunk>& chunks, std::uint32_t stack_frames = 0) {
+inline std::string raw_trace(const std::vector<raw_chunk>& chunks, std::uint32_t stack_frames = 0,
+                             std::uint32_t free_stacks = 0) {
     namespace format = tenure::lab::trace_format;
     format::file_header header{};
     std::memcpy(header.magic, format::magic, sizeof header.magic);
@@ -132,6 +133,7 @@ inline std::string raw_trace(const std::vector<raw_chunk>& chunks, std::uint32_t
     header.header_bytes = format::page_bytes;
     header.process = 77;
     header.stack_frames = stack_frames;
+    header.free_stacks = free_stacks;
     header.first_ticks = header.first_ns = 1000;
     header.last_ticks = header.last_ns = 1'000'000;
     std::string all(format::page_bytes, '\0');

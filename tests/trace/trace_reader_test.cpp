@@ -6,7 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <random>
 #include <string>
 #include <vector>
@@ -115,6 +117,57 @@ TEST(trace_reader, stacks_are_joined_and_known_to_all_threads) {
     std::vector<std::uint32_t> stacks;
     for (const trace_event& each : read.events) stacks.push_back(each.stack);
     EXPECT_EQ(stacks, (std::vector<std::uint32_t>{1, 1, 1, 0}));
+}
+
+TEST(trace_reader, frees_have_stacks_where_the_header_says_so) {
+    const std::vector<raw_chunk> chunks{raw_chunk(0, 0, 0, 1000)
+                                            .stack(1, {0x5000, 0x4000})
+                                            .stack(300, {0x6000, 0x4000})
+                                            .allocate(malloc_kind, 1)
+                                            .number(1)
+                                            .allocate(malloc_kind, 2)
+                                            .number(1)
+                                            .free_own(0)
+                                            .number(300)
+                                            .resize(5, 0, 1)
+                                            .number(300),
+                                        raw_chunk(1, 0, 0, 2000).free_other(0, 2).number(1).frame()};
+    const std::string raw = raw_trace(chunks, 8, 1);
+    for (const std::string& bytes : {raw, pack_trace(raw).bytes, write_trace(read_trace(raw))}) {
+        const trace read = read_valid(bytes);
+        EXPECT_TRUE(read.has_free_stacks);
+        std::vector<std::uint32_t> stacks;
+        for (const trace_event& each : read.events) stacks.push_back(each.stack);
+        EXPECT_EQ(stacks, (std::vector<std::uint32_t>{1, 1, 2, 2, 1, 0}));
+        EXPECT_EQ(read.events[4].call, trace_call::deallocate);
+    }
+}
+
+TEST(trace_reader, a_file_of_version_2_is_read_and_packed_as_one_of_this_version) {
+    // Its header ends before free_stacks: there is the first chunk.
+    std::string file =
+        raw_trace({raw_chunk(0, 0, 0, 1000).stack(1, {0x5000}).allocate(malloc_kind, 7).number(1).free_own(0)}, 8);
+    const std::uint32_t version = 2;
+    file.replace(offsetof(format::file_header, version), sizeof version,
+                 std::string(reinterpret_cast<const char*>(&version), sizeof version));
+    file.replace(format::header_bytes_2, 4, std::string(4, '\x01'));
+    for (const std::string& bytes : {file, pack_trace(file).bytes}) {
+        const trace read = read_valid(bytes);
+        ASSERT_EQ(read.events.size(), 2u);
+        EXPECT_FALSE(read.has_free_stacks);
+        EXPECT_EQ(read.events[0].stack, 1u);
+        EXPECT_EQ(read.events[1].stack, 0u);
+    }
+    std::string packed = pack_trace(file).bytes;
+    EXPECT_EQ(packed[offsetof(format::file_header, version)], 3);
+    // A packed file of version 2 has its chunks right behind the shorter header.
+    format::file_header header{};
+    std::memcpy(&header, packed.data(), sizeof header);
+    header.version = version;
+    header.header_bytes = format::header_bytes_2;
+    std::string old(reinterpret_cast<const char*>(&header), format::header_bytes_2);
+    old += packed.substr(sizeof header);
+    EXPECT_EQ(read_valid(old).events.size(), 2u);
 }
 
 /// What a random program did, and its file.
@@ -260,8 +313,11 @@ TEST(trace_reader, a_file_of_another_kind_or_version_is_refused) {
     EXPECT_NE(read_trace("").error, "");
     EXPECT_NE(read_trace(std::string(5000, 'x')).error, "");
     std::string newer = raw_trace({});
-    newer[8] = 3;
-    EXPECT_NE(read_trace(newer).error.find("version 3"), std::string::npos);
+    newer[8] = 4;
+    EXPECT_NE(read_trace(newer).error.find("version 4"), std::string::npos);
+    EXPECT_FALSE(pack_trace(newer).ok());
+    newer[8] = 1;
+    EXPECT_NE(read_trace(newer).error.find("version 1"), std::string::npos);
     EXPECT_FALSE(pack_trace(newer).ok());
 }
 

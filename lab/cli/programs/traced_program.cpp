@@ -95,6 +95,7 @@ traced_program trace_program(const std::vector<std::string>& words, const trace_
         ::setenv(tracer::file_variable, file.c_str(), 1);
         ::setenv(tracer::process_variable, std::to_string(::getpid()).c_str(), 1);
         ::setenv(tracer::stacks_variable, std::to_string(request.stacks).c_str(), 1);
+        ::setenv(tracer::free_stacks_variable, request.has_free_stacks ? "1" : "0", 1);
         ::setenv(tracer::sample_variable, std::to_string(request.sample_bytes).c_str(), 1);
         ::setenv(tracer::number_variable, std::to_string(recording).c_str(), 1);
         preload_first(preloaded.path());

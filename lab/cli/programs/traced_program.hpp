@@ -13,8 +13,9 @@
 namespace tenure::lab {
 
 struct trace_request {
-    std::string file; ///< of the program's own trace; others begin with its name
-    std::uint32_t stacks = 0;
+    std::string file;               ///< of the program's own trace; others begin with its name
+    std::uint32_t stacks = 0;       ///< most frames of a stack; zero: events have none
+    bool has_free_stacks = true;    ///< with stacks: frees have them too
     std::uint64_t sample_bytes = 0; ///< zero: all blocks
     std::function<void()> at_end{}; ///< called when the program has ended, before its files are packed
 };

@@ -12,8 +12,9 @@ using format::event_kind;
 using format::other_event;
 
 chunk_events::chunk_events(const format::file_header& file, const format::chunk_header& chunk, std::string_view payload)
-    : payload_(payload), thread_(chunk.thread), has_stacks_(file.stack_frames != 0), tick_shift_(file.tick_shift),
-      next_(chunk.number), ticks_(chunk.ticks) {}
+    : payload_(payload), thread_(chunk.thread), has_stacks_(file.stack_frames != 0),
+      has_free_stacks_(has_stacks_ && file.free_stacks != 0), tick_shift_(file.tick_shift), next_(chunk.number),
+      ticks_(chunk.ticks) {}
 
 std::uint64_t chunk_events::little(std::size_t bytes) {
     if (payload_.size() - at_ < bytes) {
@@ -56,9 +57,13 @@ block_name chunk_events::any_name() {
     return first % 2 == 1 ? own_name(first / 2) : other_name(first / 2);
 }
 
+std::uint32_t chunk_events::stack_number() {
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(number(), UINT32_MAX));
+}
+
 void chunk_events::take_number(chunk_event& to) {
     to.number = next_++;
-    to.stack = has_stacks_ ? static_cast<std::uint32_t>(std::min<std::uint64_t>(number(), UINT32_MAX)) : 0;
+    to.stack = has_stacks_ ? stack_number() : 0;
 }
 
 void chunk_events::read_allocation(event_kind kind, std::uint64_t value, chunk_event& to) {
@@ -133,10 +138,12 @@ bool chunk_events::next(chunk_event& to) {
         case event_kind::free_own:
             to.is = chunk_event::what::deallocate;
             to.block = own_name(value);
+            to.stack = has_free_stacks_ ? stack_number() : 0;
             break;
         case event_kind::free_other:
             to.is = chunk_event::what::deallocate;
             to.block = other_name(value);
+            to.stack = has_free_stacks_ ? stack_number() : 0;
             break;
         case event_kind::resize:
             to.is = chunk_event::what::resize;

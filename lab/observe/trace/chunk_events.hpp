@@ -18,6 +18,8 @@ namespace tenure::lab {
 struct block_name {
     std::uint32_t thread = 0;
     std::uint64_t number = 0;
+
+    friend bool operator==(const block_name&, const block_name&) = default;
 };
 
 struct chunk_event {
@@ -53,6 +55,7 @@ private:
     [[nodiscard]] block_name own_name(std::uint64_t distance) const;
     [[nodiscard]] block_name other_name(std::uint64_t thread);
     [[nodiscard]] block_name any_name();
+    [[nodiscard]] std::uint32_t stack_number();
     void take_number(chunk_event& to);
     void read_allocation(trace_format::event_kind kind, std::uint64_t value, chunk_event& to);
     void read_stack(chunk_event& to);
@@ -62,7 +65,7 @@ private:
     std::string_view payload_;
     std::size_t at_ = 0;
     std::uint32_t thread_;
-    bool has_stacks_;
+    bool has_stacks_, has_free_stacks_;
     std::uint32_t tick_shift_;
     std::uint64_t next_, ticks_, other_number_ = 0;
     std::vector<std::uint64_t> frames_;

@@ -17,10 +17,11 @@ void note(std::string& damage, std::string sentence) {
 
 }
 
-void thread_stream::begin(std::string& damage) {
+void thread_stream::begin(std::string& damage, bool is_part) {
     std::stable_sort(chunks_.begin(), chunks_.end(), [](const trace_chunk* a, const trace_chunk* b) {
         return a->header.sequence < b->header.sequence;
     });
+    if (is_part) expected_sequence_ = chunks_.front()->header.sequence;
     advance(damage);
 }
 

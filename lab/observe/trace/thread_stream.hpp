@@ -22,10 +22,12 @@ struct payload_budget {
 /// The chunks of one thread, in their order, as one stream of events.
 class thread_stream {
 public:
-    thread_stream(const trace_format::file_header& file, payload_budget& budget) : file_(file), budget_(&budget) {}
+    thread_stream(const trace_format::file_header& file, payload_budget& budget, std::uint32_t id)
+        : file_(file), budget_(&budget), id_(id) {}
     void add(const trace_chunk& chunk) { chunks_.push_back(&chunk); }
-    /// Sorts the chunks, and goes to the first event.
-    void begin(std::string& damage);
+    /// Sorts the chunks, and goes to the first event. `is_part`: chunks before the first are not missing.
+    void begin(std::string& damage, bool is_part = false);
+    [[nodiscard]] std::uint32_t id() const { return id_; } ///< number of the thread in the file
 
     [[nodiscard]] bool is_over() const { return is_over_; }
     [[nodiscard]] const chunk_event& now() const { return now_; }
@@ -61,6 +63,7 @@ private:
     std::size_t next_chunk_ = 0;
     std::string buffer_;
     payload_budget* budget_;
+    std::uint32_t id_;
     std::uint64_t held_bytes_ = 0;     ///< of the budget
     std::vector<chunk_events> events_; ///< of the open chunk; at most one
     chunk_event now_;

@@ -34,7 +34,7 @@ struct trace_event {
     std::uint64_t bytes = 0;   ///< asked for; of deallocate: what the block had
     std::uint64_t time_ns = 0; ///< since the recording began; as exact as the file tells, never falling within a thread
     std::uint32_t thread = 0;  ///< threads are numbered from 0 in the order of their first event
-    std::uint32_t stack = 0;   ///< an index in trace::stacks; 0: not recorded
+    std::uint32_t stack = 0;   ///< an index in trace::stacks; 0: not recorded, as of deallocate in many traces
     trace_call call = trace_call::allocate;
     trace_family family = trace_family::malloc;
     std::uint8_t alignment_log2 = 4; ///< asked for, where the family says it; otherwise 4
@@ -62,9 +62,12 @@ struct trace {
     std::vector<std::string> marks;      ///< names of phases
     std::vector<std::string> arguments;  ///< the command line of the program
     std::uint64_t blocks = 0;            ///< how many `events` allocates
+    bool is_part = false;                ///< cut_trace() has made it
+    std::uint64_t older_blocks = 0;      ///< of a part: the first so many were in use when it began
     std::uint32_t threads = 0;
     std::uint32_t process = 0;
     std::uint32_t stack_frames = 0;  ///< most frames of a stack: one with so many may be cut short; 0: none is
+    bool has_free_stacks = false;    ///< deallocate has its stack too
     std::uint64_t sample_bytes = 0;  ///< one in so many allocated bytes was recorded, with its block; zero: all were
     std::uint64_t unknown_frees = 0; ///< of blocks that were allocated before the recording; not among the events
     std::string damage; ///< empty: the file is whole; otherwise what of it could not be read, in a sentence

@@ -43,23 +43,17 @@ private:
         format::chunk_header& header = found.header;
         std::memcpy(&header, bytes_.data() + at, sizeof header);
         const std::size_t room = bytes_.size() - at - sizeof header;
-        if (header.magic != format::chunk_magic || header.bytes < sizeof header || header.used > max_trace_payload)
-            return 0;
-        std::uint32_t stored = is_raw_ ? header.used : header.stored;
-        if (stored > header.bytes - sizeof header) return 0;
-        const bool is_plain = header.stored_as == format::codec::plain;
-        if (is_plain ? stored != header.used : stored >= header.used) return 0;
+        const auto length = stored_bytes(header, to_.header.is);
+        if (!length) return 0;
+        std::uint32_t stored = *length;
         if (is_raw_) {
-            if (header.bytes % format::page_bytes != 0 || !is_plain) return 0;
             stored = static_cast<std::uint32_t>(std::min<std::size_t>(stored, room));
             header.used = stored;
         } else if (stored > room) {
             return 0;
         }
         found.stored = bytes_.substr(at + sizeof header, stored);
-        const bool has_checksum = (header.flags & format::has_checksum) != 0;
-        if (has_checksum == is_raw_) return 0;
-        if (has_checksum && header.checksum != checksum_of(header, found.stored)) {
+        if (!is_raw_ && header.checksum != checksum_of(header, found.stored)) {
             ++wrong_;
             return 0;
         }
@@ -103,28 +97,42 @@ std::uint32_t checksum_of(format::chunk_header header, std::string_view stored) 
     return static_cast<std::uint32_t>(sum);
 }
 
+std::optional<std::uint32_t> stored_bytes(const format::chunk_header& header, format::form form) {
+    const bool is_raw = form == format::form::raw, is_plain = header.stored_as == format::codec::plain;
+    if (header.magic != format::chunk_magic || header.bytes < sizeof header || header.used > max_trace_payload)
+        return {};
+    const std::uint32_t stored = is_raw ? header.used : header.stored;
+    if (stored > header.bytes - sizeof header) return {};
+    if (is_plain ? stored != header.used : stored >= header.used) return {};
+    if (is_raw && (header.bytes % format::page_bytes != 0 || !is_plain)) return {};
+    const bool has_checksum = (header.flags & format::has_checksum) != 0;
+    if (has_checksum == is_raw) return {};
+    return stored;
+}
+
+std::string parse_header(std::string_view bytes, format::file_header& header) {
+    if (bytes.size() < format::header_bytes_2 ||
+        !std::equal(std::begin(format::magic), std::end(format::magic), bytes.begin()))
+        return "This is not a trace of tenure record.";
+    std::memcpy(&header, bytes.data(), std::min(bytes.size(), sizeof header));
+    if (header.version < format::oldest_version || header.version > format::version)
+        return fmt::format("The file has version {} of the format; this command reads versions {} to {}. Use the "
+                           "command of the release that recorded it.",
+                           header.version, format::oldest_version, format::version);
+    const bool is_old = header.version < format::version;
+    if (is_old) header.free_stacks = header.unused = 0; // the first chunk's, or padding
+    const std::size_t least_bytes = is_old ? format::header_bytes_2 : sizeof header;
+    constexpr std::uint32_t most_shift = 40;
+    if (header.header_bytes < least_bytes || bytes.size() < least_bytes ||
+        (header.is != format::form::raw && header.is != format::form::packed) || header.tick_shift > most_shift)
+        return "The file is damaged: its header is not valid.";
+    return {};
+}
+
 trace_chunks find_chunks(std::string_view bytes) {
     trace_chunks found;
-    format::file_header& header = found.header;
-    if (bytes.size() < sizeof header ||
-        !std::equal(std::begin(format::magic), std::end(format::magic), bytes.begin())) {
-        found.error = "This is not a trace of tenure record.";
-        return found;
-    }
-    std::memcpy(&header, bytes.data(), sizeof header);
-    if (header.version != format::version) {
-        found.error = fmt::format("The file has version {} of the format; this command reads version {}. Use the "
-                                  "command of the release that recorded it.",
-                                  header.version, format::version);
-        return found;
-    }
-    constexpr std::uint32_t most_shift = 40;
-    if (header.header_bytes < sizeof header || (header.is != format::form::raw && header.is != format::form::packed) ||
-        header.tick_shift > most_shift) {
-        found.error = "The file is damaged: its header is not valid.";
-        return found;
-    }
-    chunk_finder(bytes, found).find_all();
+    found.error = parse_header(bytes, found.header);
+    if (found.ok()) chunk_finder(bytes, found).find_all();
     return found;
 }
 

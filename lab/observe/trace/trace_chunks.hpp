@@ -7,6 +7,7 @@
 /// somebody else.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +33,13 @@ struct trace_chunks {
         if (damage.empty()) damage = std::move(sentence);
     }
 };
+
+/// Bytes of the payload that follow the header of a chunk; nothing if the header is not valid.
+[[nodiscard]] std::optional<std::uint32_t> stored_bytes(const trace_format::chunk_header& header,
+                                                        trace_format::form form);
+
+/// Reads the header of a file from its first bytes. Returns   what is wrong, in a sentence; empty: it is valid.
+[[nodiscard]] std::string parse_header(std::string_view bytes, trace_format::file_header& to);
 
 constexpr std::uint32_t max_trace_payload = 1 << 20; ///< bytes of a chunk's payload; larger ones are damage
 

@@ -21,7 +21,8 @@
 namespace tenure::lab::trace_format {
 
 constexpr char magic[8] = {'T', 'N', 'T', 'R', 'A', 'C', 'E', '\n'};
-constexpr std::uint32_t version = 2;
+constexpr std::uint32_t version = 3; ///< version 2 is read too: it ends before file_header::free_stacks
+constexpr std::uint32_t oldest_version = 2;
 constexpr std::uint32_t page_bytes = 4096;
 
 enum class form : std::uint32_t { raw = 0, packed = 1 };
@@ -51,8 +52,11 @@ struct file_header {
     std::uint32_t last_error;   ///< why events were lost, and the recording went on: the system's error number
     std::uint64_t index_offset; ///< of a packed file; zero: it has none
     std::uint64_t recording;    ///< drawn by `tenure record`: all files of one recording have it; zero: none was drawn
+    std::uint32_t free_stacks;  ///< 1: frees have stacks too
+    std::uint32_t unused;       ///< zero
 };
-static_assert(sizeof(file_header) == 136);
+static_assert(sizeof(file_header) == 144);
+constexpr std::size_t header_bytes_2 = 136; ///< of version 2
 
 constexpr std::uint32_t chunk_magic = 0x4B43'4E54; // "TNCK"
 
@@ -105,7 +109,8 @@ static_assert(sizeof(index_entry) == 24);
 //
 // A block is named by the thread that allocated it and a running number of that thread. Each allocation and each resize
 // takes the next number of its thread; a resize gives the block a new name, so that every event names what it depends
-// on. If the header has `stack_frames`, each allocation and each resize ends with a number: its stack, or zero.
+// on. If the header has `stack_frames`, each allocation and each resize ends with a number: its stack, or zero. If it
+// has `free_stacks` as well, so does each free of kind 4 or 5.
 enum class event_kind : std::uint8_t {
     malloc = 0,       ///< value: bytes
     operator_new = 1, ///< value: bytes

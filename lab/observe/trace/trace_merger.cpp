@@ -14,54 +14,64 @@ namespace tenure::lab {
 using what = chunk_event::what;
 
 trace_merger::trace_merger(const trace_chunks& file, trace& to, std::uint64_t max_events,
-                           std::uint64_t max_payload_bytes)
-    : file_(file), to_(to), max_events_(max_events), budget_{max_payload_bytes} {
+                           std::uint64_t max_payload_bytes, const older_blocks* before)
+    : file_(file), to_(to), max_events_(max_events), budget_{max_payload_bytes}, before_(before), clock_(file.header) {
     for (const trace_chunk& each : file.all) {
+        clock_.see(each.header);
         if (each.header.kind != trace_format::chunk_kind::events) continue;
         const auto [found, is_new] = by_thread_.try_emplace(each.header.thread, streams_.size());
-        if (is_new) streams_.emplace_back(file.header, budget_);
+        if (is_new) streams_.emplace_back(file.header, budget_, each.header.thread);
         streams_[found->second].add(each);
     }
     waiting_.resize(streams_.size());
     is_listed_.resize(streams_.size());
 }
 
+void trace_merger::add_stack(std::uint32_t number, const std::vector<std::uint64_t>& frames) {
+    if (number == 0) return;
+    const auto [found, is_new] = known_stacks_.try_emplace(frames, static_cast<std::uint32_t>(to_.stacks.size()));
+    if (is_new) to_.stacks.push_back({frames});
+    stacks_.emplace(number, found->second);
+}
+
 void trace_merger::read_stacks() {
-    std::map<std::vector<std::uint64_t>, std::uint32_t> known;
+    if (before_ != nullptr)
+        for (const auto& [number, frames] : before_->stacks()) add_stack(number, frames);
     std::string buffer, why;
     std::string_view payload;
     for (const trace_chunk& each : file_.all) {
         if (each.header.kind != trace_format::chunk_kind::events || !payload_of(each, buffer, payload, why)) continue;
         chunk_events events(file_.header, each.header, payload);
-        for (chunk_event event; events.next(event);) {
-            if (event.is != what::stack || event.stack == 0) continue;
-            const auto [found, is_new] =
-                known.try_emplace(events.frames(), static_cast<std::uint32_t>(to_.stacks.size()));
-            if (is_new) to_.stacks.push_back({events.frames()});
-            stacks_.emplace(event.stack, found->second);
-        }
+        for (chunk_event event; events.next(event);)
+            if (event.is == what::stack) add_stack(event.stack, events.frames());
     }
 }
 
-void trace_merger::find_rate() {
-    const trace_format::file_header& header = file_.header;
-    std::uint64_t ticks = header.last_ticks, ns = header.last_ns;
-    for (const trace_chunk& each : file_.all) {
-        if (each.header.kind != trace_format::chunk_kind::events || each.header.pair_ticks <= ticks) continue;
-        ticks = each.header.pair_ticks;
-        ns = each.header.pair_ns;
-    }
-    constexpr double least = 1e-6, most = 1e6;
-    if (ticks <= header.first_ticks || ns <= header.first_ns) return;
-    const double rate = static_cast<double>(ns - header.first_ns) / static_cast<double>(ticks - header.first_ticks);
-    if (rate > least && rate < most) ns_per_tick_ = rate;
+std::uint32_t trace_merger::stack_index(std::uint32_t number) const {
+    const auto found = number == 0 ? stacks_.end() : stacks_.find(number);
+    return found == stacks_.end() ? 0 : found->second;
 }
 
-std::uint64_t trace_merger::time_of(std::uint64_t ticks) const {
-    constexpr double most = 4e18;
-    if (ticks <= file_.header.first_ticks) return 0;
-    return static_cast<std::uint64_t>(
-        std::min(most, static_cast<double>(ticks - file_.header.first_ticks) * ns_per_tick_));
+std::uint32_t trace_merger::thread_number(std::uint32_t id) {
+    const auto [found, is_new] = threads_.try_emplace(id, to_.threads);
+    if (is_new) ++to_.threads;
+    return found->second;
+}
+
+void trace_merger::put_older() {
+    for (const older_block& each : before_->in_use()) {
+        trace_event event;
+        event.block = blocks_.size();
+        event.bytes = each.bytes;
+        event.family = each.family;
+        event.alignment_log2 = each.alignment_log2;
+        event.time_ns = clock_.time_of(each.ticks);
+        event.thread = thread_number(each.first.thread);
+        event.stack = stack_index(each.stack);
+        older_.emplace(each.name, event.block);
+        blocks_.push_back({each.bytes, each.family, each.alignment_log2});
+        to_.events.push_back(event);
+    }
 }
 
 thread_stream* trace_merger::stream_of(std::uint32_t thread) {
@@ -110,6 +120,13 @@ bool trace_merger::force_one() {
 }
 
 bool trace_merger::take_block(const block_name& name, std::uint64_t& block) {
+    if (!older_.empty()) {
+        if (const auto older = older_.find(name); older != older_.end()) {
+            block = older->second;
+            older_.erase(older);
+            return true;
+        }
+    }
     thread_stream* const owner = stream_of(name.thread);
     block = owner == nullptr ? thread_stream::no_block : owner->block_of(name.number);
     if (block == thread_stream::no_block) return false;
@@ -168,14 +185,34 @@ void trace_merger::put(thread_stream& from, const chunk_event& event) {
     case what::mark: put_mark(event, to); break;
     default: ++to_.unknown_frees; return;
     }
-    if (!from.has_thread) from.thread = to_.threads++;
+    if (!from.has_thread) from.thread = thread_number(from.id());
     from.has_thread = true;
-    from.last_ns = std::max(from.last_ns, time_of(event.ticks));
+    from.last_ns = std::max(from.last_ns, clock_.time_of(event.ticks));
     to.time_ns = from.last_ns;
     to.thread = from.thread;
-    const auto stack = event.stack == 0 ? stacks_.end() : stacks_.find(event.stack);
-    to.stack = stack == stacks_.end() ? 0 : stack->second;
+    to.stack = stack_index(event.stack);
     to_.events.push_back(to);
+    if (before_ == nullptr || to.call == trace_call::deallocate || to.call > trace_call::resize) return;
+    if (const early_free* const freed = before_->freed_early({from.id(), event.number})) put_early_free(*freed, to);
+}
+
+/// A chunk before the part has freed or resized the block: chunks of several threads overlap.
+void trace_merger::put_early_free(const early_free& of, trace_event event) {
+    std::uint64_t block = 0;
+    if (!take_block(of.name, block)) return;
+    thread_stream* const stream = stream_of(of.thread);
+    event.call = trace_call::deallocate;
+    if (of.is_resized) {
+        const older_block* const now = before_->find(of.next);
+        if (now == nullptr) return;
+        event.call = trace_call::resize;
+        event.bytes = blocks_[block].bytes = now->bytes;
+        older_.emplace(of.next, block);
+    }
+    event.thread = thread_number(of.thread);
+    event.stack = stack_index(of.stack);
+    if (stream != nullptr) event.time_ns = stream->last_ns = std::max(stream->last_ns, event.time_ns);
+    to_.events.push_back(event);
 }
 
 void trace_merger::serve(std::size_t index) {
@@ -196,9 +233,9 @@ void trace_merger::serve(std::size_t index) {
 
 void trace_merger::run() {
     if (file_.header.stack_frames != 0) read_stacks();
-    find_rate();
+    if (before_ != nullptr) put_older();
     for (std::size_t index = 0; index < streams_.size(); ++index) {
-        streams_[index].begin(to_.damage);
+        streams_[index].begin(to_.damage, before_ != nullptr);
         if (!streams_[index].is_over()) ready_.emplace(streams_[index].now().ticks, index);
     }
     do {

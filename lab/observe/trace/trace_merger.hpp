@@ -11,19 +11,24 @@
 #include <map>
 #include <queue>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "observe/trace/part/older_blocks.hpp"
 #include "observe/trace/thread_stream.hpp"
 #include "observe/trace/trace.hpp"
 #include "observe/trace/trace_chunks.hpp"
+#include "observe/trace/trace_clock.hpp"
 
 namespace tenure::lab {
 
 /// Fills the events of a trace.
 class trace_merger {
 public:
-    trace_merger(const trace_chunks& file, trace& to, std::uint64_t max_events, std::uint64_t max_payload_bytes);
+    /// `before`: what the chunks of the file that are not in `file` have left. Their blocks are allocated first.
+    trace_merger(const trace_chunks& file, trace& to, std::uint64_t max_events, std::uint64_t max_payload_bytes,
+                 const older_blocks* before = nullptr);
     void run();
 
 private:
@@ -36,8 +41,11 @@ private:
     using queue = std::priority_queue<turn, std::vector<turn>, std::greater<>>;
 
     void read_stacks();
-    void find_rate();
-    [[nodiscard]] std::uint64_t time_of(std::uint64_t ticks) const;
+    void add_stack(std::uint32_t number, const std::vector<std::uint64_t>& frames);
+    void put_older();
+    void put_early_free(const early_free& of, trace_event event);
+    [[nodiscard]] std::uint32_t thread_number(std::uint32_t id);
+    [[nodiscard]] std::uint32_t stack_index(std::uint32_t number) const;
     [[nodiscard]] thread_stream* stream_of(std::uint32_t thread);
     [[nodiscard]] bool waits(std::size_t index);
     void serve(std::size_t index);
@@ -62,7 +70,11 @@ private:
     std::vector<facts> blocks_;
     std::map<std::uint32_t, std::uint32_t> stacks_; ///< number in the file to index
     std::map<std::string, std::uint64_t> marks_;
-    double ns_per_tick_ = 1;
+    std::map<std::vector<std::uint64_t>, std::uint32_t> known_stacks_;
+    std::map<std::uint32_t, std::uint32_t> threads_; ///< number in the file to that in the trace
+    const older_blocks* before_;
+    std::unordered_map<block_name, std::uint64_t, block_name_hash> older_; ///< in use: their blocks
+    trace_clock clock_;
 };
 
 }

@@ -81,6 +81,7 @@ packing_outcome pack_trace(std::string_view file, const packed_sink& sink) {
     packed.error = found.error;
     if (!packed.ok()) return packed;
     format::file_header header = found.header;
+    header.version = format::version;
     header.is = format::form::packed;
     header.header_bytes = sizeof header;
     packer to(sink);

@@ -148,16 +148,16 @@ std::uint64_t memory_of_machine() {
     return is_limited ? std::min<std::uint64_t>(all, limit.rlim_cur) : all;
 }
 
-trace read_trace(std::string_view bytes, const trace_limits& limits) {
+trace merge_trace(const trace_chunks& file, const trace_limits& limits, const older_blocks* older) {
     trace read;
-    trace_chunks file = find_chunks(bytes);
     read.error = file.error;
     if (!read.ok()) return read;
     read.damage = file.damage;
     read.process = file.header.process;
     read.stack_frames = file.header.stack_frames;
+    read.has_free_stacks = file.header.stack_frames != 0 && file.header.free_stacks != 0;
     read.sample_bytes = file.header.sample_bytes;
-    trace_merger(file, read, limits.events, limits.payload_bytes).run();
+    trace_merger(file, read, limits.events, limits.payload_bytes, older).run();
     read_texts(file, read);
     if (const std::string before = newest_text(file, format::chunk_kind::damage);
         !before.empty() && read.damage.empty())
@@ -165,6 +165,8 @@ trace read_trace(std::string_view bytes, const trace_limits& limits) {
     if (read.damage.empty()) read.damage = lost_events_of(file.header);
     return read;
 }
+
+trace read_trace(std::string_view bytes, const trace_limits& limits) { return merge_trace(find_chunks(bytes), limits); }
 
 trace load_trace(const std::string& path, const trace_limits& limits) {
     const file_text file = read_file(path, max_trace_file_bytes);

@@ -10,7 +10,9 @@
 #include <string>
 #include <string_view>
 
+#include "observe/trace/part/older_blocks.hpp"
 #include "observe/trace/trace.hpp"
+#include "observe/trace/trace_chunks.hpp"
 
 namespace tenure::lab {
 
@@ -24,6 +26,10 @@ struct trace_limits {
     std::uint64_t events = memory_of_machine() / 4 * 3 / 64;
     std::uint64_t payload_bytes = memory_of_machine() / 8; ///< of decompressed chunks, of all threads at a time
 };
+
+/// The trace of chunks that were found. `older`: what other chunks, before them, have left (trace_merger.hpp).
+[[nodiscard]] trace merge_trace(const trace_chunks& file, const trace_limits& limits,
+                                const older_blocks* older = nullptr);
 
 /// Cost      memory: 56 bytes for each event.
 [[nodiscard]] trace read_trace(std::string_view bytes, const trace_limits& limits = {});

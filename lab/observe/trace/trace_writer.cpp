@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -92,10 +93,14 @@ public:
         }
         return named(each, has_stacks);
     }
-    void free(const block_name& block) {
-        if (block.thread == header_.thread) return event(event_kind::free_own, next_ - 1 - block.number);
-        event(event_kind::free_other, block.thread);
-        other_number(block.number);
+    void free(const trace_event& each, const block_name& block, bool has_stack) {
+        if (block.thread == header_.thread) {
+            event(event_kind::free_own, next_ - 1 - block.number);
+        } else {
+            event(event_kind::free_other, block.thread);
+            other_number(block.number);
+        }
+        if (has_stack) number(each.stack);
     }
     void frame() { other(other_event::frame); }
     void mark(std::string_view name) {
@@ -183,6 +188,7 @@ void append_texts(std::string& file, const trace& of) {
         if (frames != 0 && of.stack_frames == 0) header.stack_frames = std::max(header.stack_frames, frames + 1);
     }
     header.stacks = static_cast<std::uint32_t>(of.stacks.size() - 1);
+    header.free_stacks = of.has_free_stacks && header.stack_frames != 0 ? 1 : 0;
     header.last_ticks = header.last_ns = of.events.empty() ? 0 : of.events.back().time_ns; // a tick is a nanosecond
     return header;
 }
@@ -191,7 +197,7 @@ void append_texts(std::string& file, const trace& of) {
 
 std::string write_trace(const trace& of) {
     format::file_header header = header_of(of);
-    const bool has_stacks = header.stack_frames != 0;
+    const bool has_stacks = header.stack_frames != 0, has_free_stacks = header.free_stacks != 0;
     std::string file(format::page_bytes, '\0');
     std::vector<thread_writer> threads;
     for (std::uint32_t each = 0; each < of.threads; ++each) threads.emplace_back(file, each);
@@ -206,7 +212,7 @@ std::string write_trace(const trace& of) {
         case trace_call::resize:
             names[each.block] = {each.thread, to.resize(each, names[each.block], has_stacks)};
             break;
-        case trace_call::deallocate: to.free(names[each.block]); break;
+        case trace_call::deallocate: to.free(each, names[each.block], has_free_stacks); break;
         case trace_call::frame: to.frame(); break;
         case trace_call::mark: to.mark(of.marks[each.block]); break;
         }
@@ -218,16 +224,19 @@ std::string write_trace(const trace& of) {
     return pack_trace(file).bytes;
 }
 
-trace cut_trace(const trace& of, std::uint64_t from_ns, std::uint64_t to_ns) {
+trace cut_trace(trace of, std::uint64_t from_ns, std::uint64_t to_ns) {
     constexpr std::uint64_t unknown = ~std::uint64_t{0};
     constexpr std::uint32_t none = ~std::uint32_t{0};
-    trace cut = of;
+    const std::vector<trace_event> events = std::move(of.events);
+    const std::uint64_t blocks = of.blocks;
+    const std::uint32_t all_threads = of.threads;
+    trace cut = std::move(of);
     cut.events.clear();
     cut.threads = 0;
     cut.blocks = 0;
     cut.unknown_frees = 0;
-    std::vector<std::uint64_t> numbers(of.blocks, unknown);
-    std::vector<std::uint32_t> threads(of.threads, none);
+    std::vector<std::uint64_t> numbers(blocks, unknown);
+    std::vector<std::uint32_t> threads(all_threads, none);
     const auto put = [&](trace_event each) {
         if (threads[each.thread] == none) threads[each.thread] = cut.threads++;
         each.thread = threads[each.thread];
@@ -240,20 +249,26 @@ trace cut_trace(const trace& of, std::uint64_t from_ns, std::uint64_t to_ns) {
     };
     // Cut is the order of events: it keeps together what depends on each other, whatever the times say.
     const auto first_from = [&](auto begin, std::uint64_t time_ns) {
-        return std::find_if(begin, of.events.end(), [&](const trace_event& each) { return each.time_ns >= time_ns; });
+        return std::find_if(begin, events.end(), [&](const trace_event& each) { return each.time_ns >= time_ns; });
     };
-    const auto begin = first_from(of.events.begin(), from_ns);
+    const auto begin = first_from(events.begin(), from_ns);
     const auto end = first_from(begin, to_ns);
-    std::vector<trace_event> live(of.blocks); // with the sizes of then
-    std::vector<bool> is_live(of.blocks);
-    for (auto each = of.events.begin(); each != begin; ++each) {
+    std::vector<trace_event> live(blocks); // with the sizes of then
+    std::vector<bool> is_live(blocks);
+    for (auto each = events.begin(); each != begin; ++each) {
         if (each->call > trace_call::resize) continue;
         if (each->call == trace_call::allocate) live[each->block] = *each;
         live[each->block].bytes = each->bytes;
         is_live[each->block] = each->call != trace_call::deallocate;
     }
-    for (std::uint64_t block = 0; block < of.blocks; ++block)
-        if (is_live[block]) put(live[block]);
+    std::vector<trace_event> older;
+    for (std::uint64_t block = 0; block < blocks; ++block)
+        if (is_live[block]) older.push_back(live[block]);
+    std::stable_sort(older.begin(), older.end(),
+                     [](const trace_event& a, const trace_event& b) { return a.time_ns < b.time_ns; });
+    std::for_each(older.begin(), older.end(), put);
+    cut.is_part = true;
+    cut.older_blocks = cut.blocks;
     std::for_each(begin, end, put);
     return cut;
 }

@@ -17,7 +17,7 @@ namespace tenure::lab {
 [[nodiscard]] std::string write_trace(const trace& of);
 
 /// What happens from one time on, until before another. Blocks that are in use when it begins are allocated there, by
-/// the threads that have allocated them, with the sizes that they have then.
-[[nodiscard]] trace cut_trace(const trace& of, std::uint64_t from_ns, std::uint64_t to_ns);
+/// the threads that have allocated them, with the sizes that they have then: trace::older_blocks.
+[[nodiscard]] trace cut_trace(trace of, std::uint64_t from_ns, std::uint64_t to_ns);
 
 }

@@ -11,6 +11,7 @@
 //   plugin FILE    loads a plug-in that allocates, and is ended by a signal
 //   unload FILE    unloads it, and ends
 //   late           a thread's last destructor and a signal handler allocate
+//   frees          frees blocks in another function, in a loop, by an exception, by realloc, at the end of a thread
 //   errors FILE    checks errno and dlerror() around allocations, also of a plug-in
 
 #include <dlfcn.h>
@@ -211,6 +212,43 @@ int keep_errors(const char* plugin) {
 
 }
 
+[[gnu::noinline]] void* make_block(std::size_t bytes) {
+    void* const made = used(std::malloc(bytes));
+    return made;
+}
+[[gnu::noinline]] void drop_block(void* block) {
+    std::free(block);
+    passed = nullptr; // the call above is no jump
+}
+
+struct dropped {
+    void* block;
+    explicit dropped(std::size_t bytes) : block(make_block(bytes)) {}
+    ~dropped() { drop_block(block); }
+    dropped(const dropped&) = delete;
+    dropped& operator=(const dropped&) = delete;
+};
+
+[[gnu::noinline]] void throw_over_a_block() {
+    const dropped block(8202);
+    if (passed != nullptr) throw 1;
+}
+
+int free_in_many_ways() {
+    for (int turn = 0; turn < 100; ++turn) drop_block(make_block(8201));
+    try {
+        throw_over_a_block();
+    } catch (int) {
+        passed = nullptr;
+    }
+    void* const last = std::realloc(make_block(8203), 0);
+    std::thread([] {
+        thread_local const dropped block(8204);
+        passed = block.block;
+    }).join();
+    return last == nullptr ? 0 : 1;
+}
+
 int main(int count, char** words) {
     const char* const what = count > 1 ? words[1] : "";
     if (std::strcmp(what, "times") == 0) return take_time();
@@ -222,6 +260,7 @@ int main(int count, char** words) {
     if (std::strcmp(what, "plugin") == 0 && count > 2) return use_plugin(words[2], true);
     if (std::strcmp(what, "unload") == 0 && count > 2) return use_plugin(words[2], false);
     if (std::strcmp(what, "late") == 0) return end_late();
+    if (std::strcmp(what, "frees") == 0) return free_in_many_ways();
     if (std::strcmp(what, "errors") == 0 && count > 2) return keep_errors(words[2]);
     return 2;
 }

@@ -34,11 +34,14 @@ record_command::record_command(CLI::App& app)
         ->type_name("FILE");
     command_
         ->add_option("--stacks", stacks_,
-                     fmt::format("Also records the call stack of each allocation, of at most so many frames, up to {}",
+                     fmt::format("Also records the call stack of each allocation, resize and free, of at most so many "
+                                 "frames, up to {}",
                                  most_frames))
         ->transform(whole_number(0, most_frames))
         ->type_name("N")
         ->capture_default_str();
+    command_->add_flag("--no-free-stacks", has_no_free_stacks_,
+                       "With --stacks: records no stacks of frees. Recording is faster, and tenure advise proves less");
     command_
         ->add_option("--sample", sample_,
                      "Records only some blocks: those that take one of so many allocated bytes, on average, with "
@@ -77,6 +80,7 @@ int record_command::run() const {
     trace_request request;
     request.file = out_.empty() ? std::filesystem::path(words_.front()).filename().string() + ".trace" : out_;
     request.stacks = stacks_;
+    request.has_free_stacks = !has_no_free_stacks_;
     if (!sample_.empty()) static_cast<void>(read_bytes(sample_, request.sample_bytes));
     const traced_program found = trace_program(words_, request);
     if (!found.own.empty()) std::fputs(fmt::format("trace: {}\n", found.own).c_str(), stderr);

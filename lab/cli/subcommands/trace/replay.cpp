@@ -76,7 +76,7 @@ std::string replay_command::facts_of(const trace& recorded, const replay_plan& p
     std::string text =
         fmt::format("{}: {} calls, {} blocks, {} allocated, at most {} at a time, {}\n", file_, plan.calls, plan.blocks,
                     bytes_in_words(static_cast<double>(plan.allocated_bytes)),
-                    bytes_in_words(static_cast<double>(plan.peak_bytes)), threads_in_words(recorded.threads));
+                    bytes_in_words(static_cast<double>(plan.peak_bytes)), count_in_words(recorded.threads, "thread"));
     if (plan.left != 0)
         text += fmt::format("{} blocks ({}) were in use at the program's end; replay frees them after the time is "
                             "taken\n",

@@ -20,6 +20,7 @@
 #include "cli/programs/profiled_program.hpp"
 #include "cli/terminal.hpp"
 #include "observe/trace/import/trace_import.hpp"
+#include "observe/trace/part/trace_part.hpp"
 #include "observe/trace/report/trace_export.hpp"
 #include "observe/trace/report/trace_text.hpp"
 #include "observe/trace/trace_reader.hpp"
@@ -28,32 +29,25 @@
 
 namespace tenure::lab {
 
-namespace {
-
-/// Reads a trace, and says what is wrong with it.
-[[nodiscard]] trace load(const std::string& file) {
-    trace read = load_trace(file);
-    if (!read.ok()) {
-        say(read.error);
-    } else if (!read.damage.empty()) {
-        say(fmt::format("{}: {} Shown is what could be read.", file, read.damage));
-    }
-    return read;
-}
-
-}
-
 trace_command::trace_command(CLI::App& app)
     : command_(app.add_subcommand("trace", "Shows, exports, cuts and imports recordings of allocations")) {
     command_->require_subcommand(1);
     const auto add_file = [this](CLI::App& to) {
         to.add_option("file", file_, "A file of tenure record, packed or raw")->required()->type_name("FILE");
     };
+    const auto add_range = [this](CLI::App& to) {
+        to.add_option("--from", from_,
+                      "When the part begins: 500ms, 30s, 5m. Blocks that are in use then are allocated there")
+            ->type_name("TIME");
+        to.add_option("--to", to_, "When the part ends")->type_name("TIME");
+    };
     info_ = command_->add_subcommand("info", "Shows the figures of a trace: events, peak, sizes, lifetimes");
     add_file(*info_);
+    add_range(*info_);
     info_->add_flag("--json", is_json_, "Prints them as JSON");
     export_ = command_->add_subcommand("export", "Writes the events of a trace for other programs");
     add_file(*export_);
+    add_range(*export_);
     auto* const csv = export_->add_flag("--csv", is_csv_, "One line for each event, with a line of names first");
     export_->add_flag("--json-lines", is_lines_, "One JSON object on each line; call stacks have lines of their own")
         ->excludes(csv);
@@ -62,9 +56,7 @@ trace_command::trace_command(CLI::App& app)
         ->capture_default_str();
     cut_ = command_->add_subcommand("cut", "Writes a part of a trace, as a trace");
     add_file(*cut_);
-    cut_->add_option("--from", from_, "When it begins: 500ms, 30s, 5m. Blocks that are in use then are allocated there")
-        ->type_name("TIME");
-    cut_->add_option("--to", to_, "When it ends")->type_name("TIME");
+    add_range(*cut_);
     cut_->add_option("-o,--out", part_, "The file; - means standard output")->required()->type_name("FILE");
     import_ = command_->add_subcommand("import", "Makes a trace of a recording of heaptrack or Android's malloc debug");
     import_
@@ -89,26 +81,42 @@ int trace_command::run() const {
     return info_->parsed() ? show_info() : write_events();
 }
 
-int trace_command::write_part() const {
+std::optional<trace_command::range> trace_command::chosen_range() const {
     constexpr std::uint64_t ns_per_ms = 1'000'000, least_ms = 1;
     for (const auto& [name, time] : {std::pair{"--from", &from_}, std::pair{"--to", &to_}}) {
         if (time->empty() || duration_ms(*time).has_value()) continue;
         say(fmt::format("{} {} is not valid: a time up to a day, as in 500ms, 30s, 5m", name, *time));
-        return exit_code::bad_usage;
+        return std::nullopt;
     }
-    const std::uint64_t from_ns = duration_ms(from_).value_or(0) * ns_per_ms;
-    const std::uint64_t to_ns = to_.empty() ? UINT64_MAX : duration_ms(to_).value_or(least_ms) * ns_per_ms;
-    if (from_ns >= to_ns) {
-        say(fmt::format("--to {} is not after --from {}", to_, from_));
-        return exit_code::bad_usage;
+    const range part{duration_ms(from_).value_or(0) * ns_per_ms,
+                     to_.empty() ? UINT64_MAX : duration_ms(to_).value_or(least_ms) * ns_per_ms,
+                     from_.empty() && to_.empty()};
+    if (part.from_ns < part.to_ns) return part;
+    say(fmt::format("--to {} is not after --from {}", to_, from_));
+    return std::nullopt;
+}
+
+/// Reads a trace, or a part of it, and says what is wrong with it.
+trace trace_command::load(const range& part) const {
+    trace read = part.is_all ? load_trace(file_) : load_part(file_, part.from_ns, part.to_ns);
+    if (!read.ok()) {
+        say(read.error);
+    } else if (!read.damage.empty()) {
+        say(fmt::format("{}: {} Shown is what could be read.", file_, read.damage));
     }
+    return read;
+}
+
+int trace_command::write_part() const {
+    const std::optional<range> part = chosen_range();
+    if (!part) return exit_code::bad_usage;
     if (const std::string reason = why_not_writable(part_); !reason.empty()) {
         say(reason);
         return exit_code::not_written;
     }
-    const trace read = load(file_);
+    const trace read = load({part->from_ns, part->to_ns, false});
     if (!read.ok()) return exit_code::bad_usage;
-    return write_to(part_, write_trace(cut_trace(read, from_ns, to_ns))) ? exit_code::ok : exit_code::not_written;
+    return write_to(part_, write_trace(read)) ? exit_code::ok : exit_code::not_written;
 }
 
 int trace_command::import_recording() const {
@@ -131,7 +139,9 @@ int trace_command::import_recording() const {
 }
 
 int trace_command::show_info() const {
-    const trace read = load(file_);
+    const std::optional<range> part = chosen_range();
+    if (!part) return exit_code::bad_usage;
+    const trace read = load(*part);
     if (!read.ok()) return exit_code::bad_usage;
     std::error_code error;
     const std::uintmax_t bytes = std::filesystem::file_size(file_, error);
@@ -147,11 +157,13 @@ int trace_command::write_events() const {
         say("name a format: tenure trace export FILE --csv, or --json-lines");
         return exit_code::bad_usage;
     }
+    const std::optional<range> part = chosen_range();
+    if (!part) return exit_code::bad_usage;
     if (const std::string reason = why_not_writable(out_); !reason.empty()) {
         say(reason);
         return exit_code::not_written;
     }
-    const trace read = load(file_);
+    const trace read = load(*part);
     if (!read.ok()) return exit_code::bad_usage;
     const bool is_standard = out_ == "-";
     const auto close = [&](std::FILE* file) { return is_standard ? std::fflush(file) : std::fclose(file); };

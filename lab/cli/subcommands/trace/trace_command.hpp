@@ -5,9 +5,13 @@
 /// \file
 /// `tenure trace`: shows and exports what `tenure record` has recorded, and imports what other tools have.
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
+
+#include "observe/trace/trace.hpp"
 
 namespace tenure::lab {
 
@@ -22,6 +26,15 @@ private:
     [[nodiscard]] int write_events() const;
     [[nodiscard]] int write_part() const;
     [[nodiscard]] int import_recording() const;
+
+    /// A part of a trace, in nanoseconds. It is all of it if neither time was given.
+    struct range {
+        std::uint64_t from_ns, to_ns;
+        bool is_all;
+    };
+    /// Says what is wrong with the times.
+    [[nodiscard]] std::optional<range> chosen_range() const;
+    [[nodiscard]] trace load(const range& part) const;
 
     CLI::App* command_;
     CLI::App* info_;

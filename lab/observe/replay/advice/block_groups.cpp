@@ -131,6 +131,7 @@ void complete(block_group& group, const trace& recorded, std::span<const block_l
     std::map<std::uint64_t, std::uint64_t> sizes;
     std::uint64_t same_thread = 0;
     std::set<std::uint32_t> stacks;
+    std::map<std::uint32_t, std::uint64_t> freed;
     for (const std::uint64_t index : group.blocks) {
         const block_life& life = lives[index];
         if (life.born.stack != 0) stacks.insert(life.born.stack);
@@ -144,6 +145,7 @@ void complete(block_group& group, const trace& recorded, std::span<const block_l
             continue;
         }
         same_thread += std::uint64_t{!life.crossed};
+        if (life.died.stack != 0) ++freed[life.died.stack];
         events.push_back(life.died.event - life.born.event);
         ++group.lifetimes[std::min<std::size_t>(static_cast<std::size_t>(std::bit_width(events.back())),
                                                 group.lifetimes.size() - 1)];
@@ -153,6 +155,12 @@ void complete(block_group& group, const trace& recorded, std::span<const block_l
         frames.push_back(life.died.frame - life.born.frame);
     }
     group.stacks = stacks.size();
+    group.freed_stacks = freed.size();
+    for (const auto& [stack, count] : freed) {
+        if (count <= group.freed_there) continue;
+        group.freed_stack = stack;
+        group.freed_there = count;
+    }
     group.depth = common_frames(recorded, stacks);
     group.smallest = sizes.begin()->first;
     group.largest = sizes.rbegin()->first;

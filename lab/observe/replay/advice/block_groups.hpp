@@ -52,12 +52,15 @@ struct block_group {
     std::array<std::uint64_t, 48> lifetimes{}; ///< freed blocks by the bits of their lifetime in events: [3] is 4 to 7
     double same_thread_share = 0;              ///< of freed blocks that the allocating thread freed
     double lifo_share = 0;                     ///< of freed blocks that were the group's youngest in their thread
-    double together_share = 0; ///< of blocks that were freed after the last of their burst was allocated
-    std::uint64_t left = 0;    ///< in use at the end
-    std::uint64_t zeroed = 0;  ///< blocks of calloc
-    std::uint64_t resized = 0; ///< blocks that were reallocated
-    std::uint64_t resizes = 0; ///< reallocations
-    std::uint32_t threads = 0; ///< that allocated
+    double together_share = 0;     ///< of blocks that were freed after the last of their burst was allocated
+    std::uint64_t left = 0;        ///< in use at the end
+    std::uint64_t zeroed = 0;      ///< blocks of calloc
+    std::uint64_t resized = 0;     ///< blocks that were reallocated
+    std::uint64_t resizes = 0;     ///< reallocations
+    std::uint32_t threads = 0;     ///< that allocated
+    std::uint32_t freed_stack = 0; ///< of the most frees, in trace::stacks; 0: the trace has no stacks of frees
+    std::uint64_t freed_there = 0; ///< frees with this stack
+    std::size_t freed_stacks = 0;  ///< different stacks of frees
 };
 
 /// All groups, the one with most blocks first. By the call that allocates (the innermost frame) where the trace has

@@ -87,8 +87,9 @@ private:
             advice.checked_on = group_.blocks.size() - half_;
         }
         advice.degree = degree_of(advice.checked_on, advice.violations);
-        // The stacks of allocations cannot prove that the function does not return its blocks: scope_finder.hpp.
-        if (advice.where == scope_place::function) advice.degree = std::min(advice.degree, confidence::medium);
+        // The trace may show a function that returns or keeps its blocks: scope_finder.hpp, free_places.hpp.
+        if (advice.where == scope_place::function && advice.proof != scope_proof::separate_calls)
+            advice.degree = std::min(advice.degree, confidence::medium);
         for (const std::uint64_t block : group_.blocks)
             advice.alignment_log2 = std::max(advice.alignment_log2, lives_[block].alignment_log2);
         found_.fits.push_back(std::move(advice));
@@ -118,6 +119,7 @@ private:
         made.kind = advice_kind::temp;
         made.where = scopes.where;
         made.scope_frame = scopes.frame;
+        made.proof = scopes.proof;
         made.scopes = std::move(scopes.all);
         made.learned_on = scopes.learned_on;
         made.checked_on = scopes.checked_on;
@@ -208,16 +210,22 @@ private:
         scope_finder finder(recorded_, group_, lives_, functions_);
         const std::vector<group_burst>& bursts = group_.bursts;
         std::size_t frame = 0, telling = 0;
+        bool by_frees = true;
         for (std::size_t i = 0; i < bursts.size(); ++i) {
             const found_scope scope = finder.scope_of(bursts[i], frame);
             if (scope.frame == scope_finder::no_frame) return;
             if (i >= bursts.size() / 2 && scope.frame > frame) return;
             frame = std::max(frame, scope.frame);
             telling += std::size_t{scope.is_told};
+            by_frees = by_frees && scope.by_frees;
         }
         if (telling < 2) return;
         made.where = scope_place::function;
         made.scope_frame = frame;
+        if (!by_frees) return;
+        made.proof = scope_proof::separate_calls;
+        for (std::size_t i = 1; i < bursts.size(); ++i)
+            if (!finder.is_left(bursts[i], frame, bursts[i - 1].end)) made.proof = scope_proof::frees;
     }
 
     void try_pool() {

@@ -33,7 +33,8 @@ enum class confidence : std::uint8_t { low, medium, high };
 struct lifetime_advice {
     advice_kind kind = advice_kind::leave_alone;
     scope_place where = scope_place::unknown;
-    std::size_t scope_frame = 0;         ///< scope_place::function: its frame in the group's stack; 0 is the innermost
+    std::size_t scope_frame = 0; ///< scope_place::function: its frame in the group's stack; 0 is the innermost
+    scope_proof proof = scope_proof::allocations;
     std::vector<temp_scope_time> scopes; ///< Temp, unless the frame ends it
     std::uint64_t room_bytes = 0;        ///< pools: size of a block; reserve: what to ask for at first
     std::uint8_t alignment_log2 = 4;

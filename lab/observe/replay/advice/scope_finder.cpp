@@ -8,37 +8,19 @@
 #include <utility>
 #include <vector>
 
+#include "observe/replay/advice/free_places.hpp"
+
 namespace tenure::lab {
 
 namespace {
 
 constexpr std::uint64_t max_look_ahead = 20'000; ///< events after a burst: a scope with more is too long
 
+/// What these rules look at: frees have no stacks in all traces.
+[[nodiscard]] bool has_place(const trace_event& event) {
+    return event.stack != 0 && event.call != trace_call::deallocate;
 }
 
-/// Whether a stack may lack its outer frames: then nothing says which of them others share.
-bool scope_finder::is_cut_short(std::uint32_t stack) const {
-    return recorded_.stack_frames != 0 && recorded_.stacks[stack].frames.size() >= recorded_.stack_frames;
-}
-
-const scope_finder::relation& scope_finder::relate(std::uint32_t stack, std::uint32_t other) {
-    const auto [found, is_new] = known_.try_emplace(std::uint64_t{stack} << 32 | other);
-    relation& made = found->second;
-    if (!is_new) return made;
-    const std::vector<std::uint64_t>& own = recorded_.stacks[stack].frames;
-    const std::vector<std::uint64_t>& others = recorded_.stacks[other].frames;
-    if (stack != other && (is_cut_short(stack) || is_cut_short(other))) return made;
-    const std::size_t least = std::min(own.size(), others.size());
-    while (made.shared < least && own[own.size() - 1 - made.shared] == others[others.size() - 1 - made.shared])
-        ++made.shared;
-    if (made.shared == own.size() || made.shared == others.size()) return made;
-    made.own = own[own.size() - 1 - made.shared];
-    made.other = others[others.size() - 1 - made.shared];
-    made.is_other_function = false;
-    if (!functions_) return made;
-    const std::uint64_t function = functions_(made.own);
-    made.is_other_function = function == 0 || function != functions_(made.other);
-    return made;
 }
 
 /// In which order a thread reaches the places of the group's functions. The stacks of the group are a tree, outermost
@@ -51,7 +33,7 @@ public:
         for (const std::uint64_t block : finder.group_.blocks) add(finder.lives_[block].born.stack);
         const std::uint32_t thread = finder.lives_[finder.group_.blocks.front()].born.thread;
         for (std::uint64_t i = 0; i < events.size(); ++i)
-            if (events[i].thread == thread && events[i].stack != 0) see(i, events[i]);
+            if (events[i].thread == thread && has_place(events[i])) see(i, events[i]);
     }
 
     /// Whether the place `other` may be reached by another call of the function than the one with the frame of `stack`
@@ -158,7 +140,7 @@ private:
     /// Whether the call that was made with `level` frames around it still runs: it is further ahead in what it calls.
     [[nodiscard]] bool goes_on(std::uint32_t before, std::uint32_t now, std::size_t level) {
         if (before == 0 || before == now) return false;
-        const relation& to = finder_.relate(before, now);
+        const stack_relation& to = finder_.relations_.of(before, now);
         return !to.is_other_function && to.shared > level && to.other > to.own;
     }
 
@@ -170,12 +152,12 @@ private:
 
 scope_finder::scope_finder(const trace& recorded, const block_group& group, std::span<const block_life> lives,
                            const code_functions& functions)
-    : recorded_(recorded), group_(group), lives_(lives), functions_(functions) {}
+    : recorded_(recorded), group_(group), lives_(lives), relations_(recorded, functions) {}
 
 scope_finder::~scope_finder() = default;
 
 /// Whether the stack that is related to `stack` may be of another call of the function where they part.
-bool scope_finder::may_be_another_call(std::uint32_t stack, const relation& to) {
+bool scope_finder::may_be_another_call(std::uint32_t stack, const stack_relation& to) {
     if (to.is_other_function || to.other <= to.own) return true;
     if (order_ == nullptr) order_ = std::make_unique<call_order>(*this);
     return order_->is_doubtful(stack, to.shared, to.other);
@@ -187,7 +169,7 @@ public:
     progress(scope_finder& finder, std::uint32_t stack)
         : finder_(finder), stack_(stack), frames_(finder.recorded_.stacks[stack].frames), outer_(frames_.size()) {}
 
-    void follow(const relation& to) {
+    void follow(const stack_relation& to) {
         // A call that reaches another function than before is made again: the caller has gone on.
         const bool is_apart = to.shared < frames_.size();
         const std::size_t shared =
@@ -231,6 +213,73 @@ private:
 };
 
 found_scope scope_finder::scope_of(const group_burst& burst, std::size_t least) {
+    if (!recorded_.has_free_stacks) return by_allocations(burst, least);
+    const found_scope freed = by_frees(burst, least);
+    if (freed.is_told || freed.inner == no_frame) return freed;
+    // The function may still be told by what the thread allocates later, but none that the frees speak against.
+    found_scope found = by_allocations(burst, std::max(least, freed.frame));
+    if (found.frame != no_frame) found.inner = std::max(found.inner, freed.inner);
+    return found;
+}
+
+found_scope scope_finder::by_frees(const group_burst& burst, std::size_t least) {
+    const std::uint64_t events = recorded_.events.size();
+    const found_scope none{no_frame, no_frame, events, false, true};
+    const std::uint32_t stack = lives_[group_.blocks[burst.first]].born.stack;
+    if (group_.stack == 0 || stack == 0) return none;
+    const std::uint32_t thread = recorded_.events[burst.begin].thread;
+    free_places places(recorded_.stacks[stack].frames);
+    const std::uint64_t last = burst.end == never ? events - 1 : burst.end;
+    for (std::uint64_t i = burst.begin; i <= last; ++i) {
+        const trace_event& event = recorded_.events[i];
+        if (event.thread != thread || event.call > trace_call::resize) continue;
+        const bool is_free = event.call == trace_call::deallocate;
+        const bool is_own = is_free && std::binary_search(group_.blocks.begin(), group_.blocks.end(), event.block);
+        if (event.stack == 0) {
+            if (is_own) places.miss();
+            continue;
+        }
+        places.see(relations_.of(stack, event.stack), is_free, is_own);
+        if (places.is_outside()) return none;
+    }
+    found_scope found{places.frame(), places.frame(), events, false, true};
+    if (found.inner >= group_.depth) return none;
+    if (burst.end == never) return found;
+    if (!places.is_told()) {
+        if (places.is_doubtful()) ++found.frame;
+        return found;
+    }
+    found.frame = std::max(found.inner, least);
+    if (found.frame >= group_.depth) return none;
+    found.is_told = true;
+    found.end = found.frame == found.inner ? last + 1 : end_of_call(stack, found.frame, last + 1);
+    return found;
+}
+
+/// The first event of the thread that is not in what this frame calls.
+std::uint64_t scope_finder::end_of_call(std::uint32_t stack, std::size_t frame, std::uint64_t after) {
+    const std::size_t level = recorded_.stacks[stack].frames.size() - 1 - frame;
+    const std::uint32_t thread = recorded_.events[after - 1].thread;
+    std::uint64_t at = after;
+    for (; at < recorded_.events.size(); ++at) {
+        const trace_event& event = recorded_.events[at];
+        if (event.thread == thread && event.stack != 0 && relations_.of(stack, event.stack).shared <= level) break;
+    }
+    return at;
+}
+
+bool scope_finder::is_left(const group_burst& burst, std::size_t frame, std::uint64_t since) {
+    const std::uint32_t stack = lives_[group_.blocks[burst.first]].born.stack;
+    const std::size_t level = recorded_.stacks[stack].frames.size() - 1 - frame;
+    const std::uint32_t thread = recorded_.events[burst.begin].thread;
+    for (std::uint64_t i = since; i < burst.begin; ++i) {
+        const trace_event& event = recorded_.events[i];
+        if (event.thread == thread && event.stack != 0 && relations_.of(stack, event.stack).shared < level) return true;
+    }
+    return false;
+}
+
+found_scope scope_finder::by_allocations(const group_burst& burst, std::size_t least) {
     const std::uint64_t events = recorded_.events.size();
     found_scope found{no_frame, no_frame, events, false};
     const std::uint32_t stack = lives_[group_.blocks[burst.first]].born.stack;
@@ -242,9 +291,9 @@ found_scope scope_finder::scope_of(const group_burst& burst, std::size_t least) 
         const trace_event& event = recorded_.events[i];
         const bool is_over = burst.end != never && i >= burst.end;
         if (is_over && i - burst.end > max_look_ahead) return found;
-        const bool is_seen = event.thread == thread && event.stack != 0;
+        const bool is_seen = event.thread == thread && has_place(event);
         if (is_seen) {
-            at.follow(relate(stack, event.stack));
+            at.follow(relations_.of(stack, event.stack));
             if (at.is_outside()) return found;
         }
         if (burst.end == never || i <= burst.end) found.inner = at.frame();

@@ -8,19 +8,14 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <span>
-#include <unordered_map>
 
 #include "observe/replay/advice/block_groups.hpp"
+#include "observe/replay/advice/stack_relations.hpp"
 #include "observe/trace/trace.hpp"
 
 namespace tenure::lab {
-
-/// The function that contains the call before a return address: a number, the same for the same function; 0: not known.
-/// Without it, calls from one place are taken to reach one function.
-using code_functions = std::function<std::uint64_t(std::uint64_t return_address)>;
 
 /// Where a scope stands that holds a burst, and when it ends.
 struct found_scope {
@@ -28,12 +23,15 @@ struct found_scope {
     std::size_t inner = 0; ///< the outermost frame in which the thread moved on while blocks were in use; 0: in none
     std::uint64_t end = 0; ///< the first event after the scope; trace::events.size(): the trace ends before it
     bool is_told = false;  ///< false: the trace ends before an event that proves the frame
+    bool by_frees = false; ///< told by the stacks of frees
 };
 
-/// A trace has the stacks of allocations, and of frees it has none. So a function counts as running only if a later
-/// event of the thread is in the same function, called from the same place, further ahead in its code: the thread has
-/// neither returned from it nor begun another turn of a loop in it. An event further back proves nothing: it may be the
-/// next turn of a loop in the function, or the function's next call.
+/// Where the trace has the stacks of frees, they tell the function: free_places.hpp.
+///
+/// Where it has stacks of allocations alone, a function counts as running only if a later event of the thread is in the
+/// same function, called from the same place, further ahead in its code: the thread has neither returned from it nor
+/// begun another turn of a loop in it. An event further back proves nothing: it may be the next turn of a loop in the
+/// function, or the function's next call.
 ///
 /// The next call may also take another branch, further ahead. So an event proves nothing either if the trace has its
 /// place twice without the allocation's place in between, or the other way round. A program whose calls take the two
@@ -53,29 +51,26 @@ public:
     /// Cost      O(events of the scope); once O(events of the trace).
     [[nodiscard]] found_scope scope_of(const group_burst& burst, std::size_t least = 0);
 
+    /// Whether the thread is seen outside the call in this frame of the group's stack, after event `since` and before
+    /// the burst: then it begins in another call.
+    [[nodiscard]] bool is_left(const group_burst& burst, std::size_t frame, std::uint64_t since);
+
     static constexpr std::size_t no_frame = ~std::size_t{0};
 
 private:
-    /// How two stacks are related.
-    struct relation {
-        std::size_t shared = 0;        ///< outer frames in common
-        std::uint64_t own = 0;         ///< the return address in the function where they part, of the one stack
-        std::uint64_t other = 0;       ///< and of the other
-        bool is_other_function = true; ///< a frame further in, the same call has reached two functions
-    };
     class progress;
     class call_order;
 
-    [[nodiscard]] const relation& relate(std::uint32_t stack, std::uint32_t other);
-    [[nodiscard]] bool is_cut_short(std::uint32_t stack) const;
-    [[nodiscard]] bool may_be_another_call(std::uint32_t stack, const relation& to);
+    [[nodiscard]] found_scope by_frees(const group_burst& burst, std::size_t least);
+    [[nodiscard]] found_scope by_allocations(const group_burst& burst, std::size_t least);
+    [[nodiscard]] std::uint64_t end_of_call(std::uint32_t stack, std::size_t frame, std::uint64_t after);
+    [[nodiscard]] bool may_be_another_call(std::uint32_t stack, const stack_relation& to);
 
     const trace& recorded_;
     const block_group& group_;
     std::span<const block_life> lives_;
-    const code_functions& functions_;
-    std::unordered_map<std::uint64_t, relation> known_; // by both stacks
-    std::unique_ptr<call_order> order_;                 // made when it is needed
+    stack_relations relations_;
+    std::unique_ptr<call_order> order_; // made when it is needed
 };
 
 }

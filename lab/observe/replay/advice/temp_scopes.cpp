@@ -40,6 +40,7 @@ public:
             return std::move(found_);
         }
         for (std::size_t i = 0; i < group_.bursts.size() && found_.refusal.empty();) i = add_scope(i);
+        if (found_.refusal.empty() && found_.where == scope_place::function) grade();
         return std::move(found_);
     }
 
@@ -53,6 +54,7 @@ private:
                 if (group_.bursts[i].begin < end && group_.bursts[i].end < end) continue;
                 const found_scope scope = finder_.scope_of(group_.bursts[i], found_.frame);
                 if (scope.frame == scope_finder::no_frame || !scope.is_told) return false;
+                by_frees_ = by_frees_ && scope.by_frees;
                 inner_ = std::max(inner_, scope.inner);
                 is_known = is_known && scope.frame <= found_.frame;
                 found_.frame = std::max(found_.frame, scope.frame);
@@ -72,6 +74,7 @@ private:
         }
         const found_scope scope = finder_.scope_of(burst, found_.frame);
         end = scope.end;
+        by_frees_ = by_frees_ && (scope.by_frees || burst.end == never);
         // In no scope of the first half the thread went further while blocks were in use.
         if (scope.inner > inner_) return false;
         // A program may end in the middle of its work: what it had in use then was in a scope that it has not left.
@@ -97,8 +100,17 @@ private:
         if (is_held && (end - begin > max_temp_events || bytes > max_temp_bytes)) refuse_size(end - begin, bytes);
         (first < half_ ? found_.learned_on : found_.checked_on) += blocks;
         found_.longest = std::max(found_.longest, end - begin);
+        firsts_.push_back(first);
         found_.all.push_back({begin, end == recorded_.events.size() ? never : end, thread_});
         return i;
+    }
+
+    void grade() {
+        if (!by_frees_) return;
+        found_.proof = scope_proof::frees;
+        for (std::size_t i = 1; i < found_.all.size(); ++i)
+            if (!finder_.is_left(group_.bursts[firsts_[i]], found_.frame, found_.all[i - 1].end)) return;
+        if (found_.all.size() > 1) found_.proof = scope_proof::separate_calls;
     }
 
     void refuse_escape(std::size_t first, std::uint64_t blocks) {
@@ -121,6 +133,8 @@ private:
     scope_finder finder_;
     std::size_t half_, inner_ = 0;
     std::uint32_t thread_;
+    bool by_frees_ = true;
+    std::vector<std::size_t> firsts_;  // of each scope: its first burst
     std::vector<std::uint64_t> marks_; // events of the thread: another's phases are not its own
     temp_scopes found_;
 };

@@ -24,12 +24,22 @@ enum class scope_place : std::uint8_t {
     phase,    ///< a phase of the program, between two marks
 };
 
+/// What the trace shows of a scope in a function. It is never certain: free_places.hpp.
+enum class scope_proof : std::uint8_t {
+    allocations,    ///< the function goes on to allocate further ahead; where the blocks are freed is not known
+    frees,          ///< it frees the blocks, or calls what frees them
+    separate_calls, ///< and between two scopes the thread is always seen outside the call, so that each scope has a
+                    ///< call of its own; only a loop around the call that is quiet until its last turn would look the
+                    ///< same
+};
+
 inline constexpr std::uint64_t max_temp_bytes = 1 << 20; ///< of one scope; a thread's Temp has 4 MiB
 inline constexpr std::uint64_t max_temp_events = 20'000; ///< of one scope
 
 struct temp_scopes {
     scope_place where = scope_place::unknown;
     std::size_t frame = 0;                        ///< scope_place::function: in the group's stack
+    scope_proof proof = scope_proof::allocations; ///< of scope_place::function
     std::vector<temp_scope_time> all;             ///< in the order of the trace
     std::uint64_t learned_on = 0, checked_on = 0; ///< blocks
     std::uint64_t longest = 0;                    ///< events of the longest scope

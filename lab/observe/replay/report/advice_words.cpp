@@ -51,6 +51,21 @@ std::string scope_in_words(const block_group& group, const lifetime_advice& advi
     return {};
 }
 
+std::string frees_in_words(const block_group& group, const place_names& names) {
+    if (group.freed_stack == 0) return {};
+    constexpr std::size_t most_frames = 2;
+    std::string text;
+    std::size_t shown = 0;
+    for (const std::string& each : names(group.freed_stack)) {
+        if (each.empty() || shown == most_frames) continue;
+        text += (shown++ == 0 ? "" : ", called by ") + each;
+    }
+    if (shown == 0) return {};
+    const double share = static_cast<double>(group.freed_there) / static_cast<double>(group.blocks.size() - group.left);
+    return fmt::format("{} ({:.0f} % of the frees; {})", text, share * 100,
+                       count_in_words(group.freed_stacks, "call stack"));
+}
+
 namespace {
 
 /// The parts of a line that follow from what the blocks ask for.
@@ -154,12 +169,11 @@ code_lines lines_for(const block_group& group, const lifetime_advice& advice) {
 
 std::string confidence_in_words(const lifetime_advice& advice) {
     if (advice.checked_on == 0)
-        return fmt::format(
-            "Confidence {}: learned on {} blocks, which the trace shows once; nothing is left to check it "
-            "on.",
-            name_of(advice.degree), advice.learned_on);
-    return fmt::format("Confidence {}: learned on {} blocks, checked on {} others, {} violations.",
-                       name_of(advice.degree), advice.learned_on, advice.checked_on, advice.violations);
+        return fmt::format("Confidence {}: learned on {}, which the trace shows once; nothing is left to check it on.",
+                           name_of(advice.degree), count_in_words(advice.learned_on, "block"));
+    return fmt::format("Confidence {}: learned on {}, checked on {} more, {}.", name_of(advice.degree),
+                       count_in_words(advice.learned_on, "block"), advice.checked_on,
+                       count_in_words(advice.violations, "violation"));
 }
 
 std::string saving_in_words(const measured_saving& saving) {
@@ -187,7 +201,8 @@ std::vector<std::string> limits_in_words(const advice_report& of) {
     if (!of.damage.empty())
         lines.push_back(fmt::format("The trace is damaged: {} What could be read is used.", of.damage));
     if (of.unknown_frees != 0)
-        lines.push_back(fmt::format("{} frees of blocks from before the recording are left out.", of.unknown_frees));
+        lines.push_back(
+            fmt::format("Left out: {} of blocks from before the recording.", count_in_words(of.unknown_frees, "free")));
     if (!of.has_stacks)
         lines.emplace_back(
             "The trace has no call stacks: blocks are grouped by size class alone. Record with stacks to "
@@ -202,11 +217,13 @@ std::vector<std::string> limits_in_words(const advice_report& of) {
 std::vector<std::string> rest_in_words(const advice_report& of) {
     std::vector<std::string> lines;
     if (of.other_groups != 0)
-        lines.push_back(fmt::format("{} more groups with {} blocks were not looked at (--groups N looks at more).",
-                                    of.other_groups, of.other_blocks));
+        lines.push_back(fmt::format("Not looked at (--groups N looks at more): {} with {}.",
+                                    count_in_words(of.other_groups, "more group"),
+                                    count_in_words(of.other_blocks, "block")));
     if (of.small_groups != 0)
-        lines.push_back(fmt::format("{} groups with {} blocks are too small for a replay to see what they save.",
-                                    of.small_groups, of.small_blocks));
+        lines.push_back(fmt::format("Too small for a replay to see what they save: {} with {}.",
+                                    count_in_words(of.small_groups, "group"),
+                                    count_in_words(of.small_blocks, "block")));
     if (of.has_together && of.together.error.empty())
         lines.push_back(fmt::format("All of it together: {}; peak resident {:.1f} -> {:.1f} MiB.",
                                     saving_in_words(of.together), of.together.recorded_peak_mib,
@@ -222,8 +239,24 @@ std::vector<std::string> rest_in_words(const advice_report& of) {
     return lines;
 }
 
+std::string_view name_of(scope_proof proof) {
+    constexpr std::array<std::string_view, 3> names{"allocations", "frees", "separate calls"};
+    return names[static_cast<std::size_t>(proof)];
+}
+
 std::string_view scope_warning(const lifetime_advice& advice) {
     if (advice.where != scope_place::function) return {};
+    switch (advice.proof) {
+    case scope_proof::frees:
+        return "The trace shows that function freeing the blocks, or calling what frees them. It cannot tell one call "
+               "from several that follow one another from the same place, nor the turns of a loop, where nothing is "
+               "allocated or freed in between: make sure that no block stays for the next. A checked build reports it.";
+    case scope_proof::separate_calls:
+        return "The trace shows that function freeing the blocks, or calling what frees them, and another call of it "
+               "for each scope. Only if a loop makes that call, and neither allocates nor frees until its last turn, a "
+               "block could stay for the next turn. A checked build reports it.";
+    case scope_proof::allocations: break;
+    }
     if (advice.kind == advice_kind::arena)
         return "This is right only if that function frees the blocks itself or calls what frees them, and neither "
                "returns nor keeps them: the trace cannot prove it.";
@@ -233,7 +266,9 @@ std::string_view scope_warning(const lifetime_advice& advice) {
            "block stays for the next turn. A checked build reports it.";
 }
 
-std::string threads_in_words(std::uint64_t count) { return fmt::format("{} thread{}", count, count == 1 ? "" : "s"); }
+std::string count_in_words(std::uint64_t count, std::string_view noun) {
+    return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
 
 std::string bytes_in_words(double bytes) {
     constexpr std::array<const char*, 5> units{"B", "KiB", "MiB", "GiB", "TiB"};

@@ -23,7 +23,7 @@ std::string row(std::string_view name, std::string_view value) {
     return "<tr>" + element("th", "scope=\"row\"", name) + element("td", "", value) + "</tr>\n";
 }
 
-std::string figures(const block_group& group, bool has_frames) {
+std::string figures(const block_group& group, bool has_frames, const place_names& names) {
     const auto clock = [](const std::string& p50, const std::string& p99, const std::string& longest) {
         return fmt::format("{} / {} / {}", p50, p99, longest);
     };
@@ -45,7 +45,9 @@ std::string figures(const block_group& group, bool has_frames) {
     text += row("freed by the allocating thread", fmt::format("{:.1f} %", group.same_thread_share * 100));
     text += row("freed youngest first", fmt::format("{:.1f} %", group.lifo_share * 100));
     text += row("freed together", fmt::format("{:.1f} %", group.together_share * 100));
-    if (group.resizes != 0) text += row("reallocations", fmt::format("{} of {} blocks", group.resizes, group.resized));
+    if (const std::string frees = frees_in_words(group, names); !frees.empty()) text += row("freed in", frees);
+    if (group.resizes != 0)
+        text += row("reallocations", fmt::format("{} of {}", group.resizes, count_in_words(group.resized, "block")));
     return text + "</table>\n";
 }
 
@@ -77,7 +79,7 @@ std::string group_of(const advised_group& one, const place_names& names, bool ha
         for (const std::string& each : frames_in_words(*one.group, names)) text += element("li", "", each) + "\n";
         text += "</ol>\n";
     }
-    return text + lifetime_chart(*one.group, number) + figures(*one.group, has_frames) + "</section>\n";
+    return text + lifetime_chart(*one.group, number) + figures(*one.group, has_frames, names) + "</section>\n";
 }
 
 }
@@ -90,11 +92,11 @@ std::string to_html(const advice_report& found, const place_names& names, std::s
     page += element("title", "", fmt::format("Advice for {}", file));
     page += fmt::format("<style>{}{}</style>\n</head>\n<body>\n<main>\n", html_style(), rules);
     page += element("h1", "", fmt::format("Advice for {}", file));
-    page +=
-        element("p", "",
-                fmt::format("{} allocations, {} in all, at most {} at a time; {}.", found.blocks,
-                            bytes_in_words(static_cast<double>(found.allocated_bytes)),
-                            bytes_in_words(static_cast<double>(found.peak_bytes)), threads_in_words(found.threads)));
+    page += element("p", "",
+                    fmt::format("{}, {} in all, at most {} at a time; {}.", count_in_words(found.blocks, "allocation"),
+                                bytes_in_words(static_cast<double>(found.allocated_bytes)),
+                                bytes_in_words(static_cast<double>(found.peak_bytes)),
+                                count_in_words(found.threads, "thread")));
     for (const std::string& each : limits_in_words(found)) page += element("p", "", each);
     for (const std::string& each : rest_in_words(found)) page += element("p", "", each);
     for (std::size_t i = 0; i < found.groups.size(); ++i)

@@ -66,13 +66,20 @@ json json_of(const block_group& group, bool has_frames) {
 json json_of(const advised_group& one, const place_names& names, bool has_frames) {
     json made{{"advice", name_of(one.advice.kind)}, {"group", json_of(*one.group, has_frames)}};
     made["stack"] = one.group->stack == 0 ? json::array() : json(frames_in_words(*one.group, names));
+    if (one.group->freed_stack != 0)
+        made["freed"] = {{"stack", names(one.group->freed_stack)},
+                         {"blocks", one.group->freed_there},
+                         {"call_stacks", one.group->freed_stacks}};
     if (!one.reason.empty()) made["reason"] = one.reason;
     if (one.was_measured) made["saving"] = json_of(one.saving);
     if (one.advice.kind == advice_kind::leave_alone) return made;
     const code_lines lines = lines_for(*one.group, one.advice);
     made["why"] = one.advice.why;
     made["scope"] = scope_in_words(*one.group, one.advice, names);
-    if (const std::string_view warning = scope_warning(one.advice); !warning.empty()) made["scope_warning"] = warning;
+    if (const std::string_view warning = scope_warning(one.advice); !warning.empty()) {
+        made["scope_proof"] = name_of(one.advice.proof);
+        made["scope_warning"] = warning;
+    }
     made["cpp"] = lines.cpp;
     made["csharp"] = lines.csharp;
     made["confidence"] = name_of(one.advice.degree);

@@ -14,10 +14,11 @@ namespace {
 constexpr std::size_t max_frames = 8;
 
 std::string head(const advice_report& found) {
-    std::string text = fmt::format("{} allocations, {} in all, at most {} at a time; {}, {} events\n", found.blocks,
-                                   bytes_in_words(static_cast<double>(found.allocated_bytes)),
-                                   bytes_in_words(static_cast<double>(found.peak_bytes)),
-                                   threads_in_words(found.threads), found.events);
+    std::string text =
+        fmt::format("{}, {} in all, at most {} at a time; {}, {}\n", count_in_words(found.blocks, "allocation"),
+                    bytes_in_words(static_cast<double>(found.allocated_bytes)),
+                    bytes_in_words(static_cast<double>(found.peak_bytes)), count_in_words(found.threads, "thread"),
+                    count_in_words(found.events, "event"));
     for (const std::string& each : limits_in_words(found)) text += each + "\n";
     return text + "\n";
 }
@@ -26,11 +27,11 @@ std::string clocks(const char* name, const std::string& p50, const std::string& 
     return fmt::format("{} {} / {} / {}", name, p50, p99, longest);
 }
 
-std::string facts(const block_group& group, bool has_frames) {
+std::string facts(const block_group& group, bool has_frames, const place_names& names) {
     std::string text =
-        fmt::format("{} blocks of {} ({:.0f} % have {}), {} in all; at most {} in use ({}), {} at the end\n",
-                    group.blocks.size(), sizes_in_words(group), group.common_share * 100, group.most_common,
-                    bytes_in_words(static_cast<double>(group.bytes)), group.peak_blocks,
+        fmt::format("{} of {} ({:.0f} % have {}), {} in all; at most {} in use ({}), {} at the end\n",
+                    count_in_words(group.blocks.size(), "block"), sizes_in_words(group), group.common_share * 100,
+                    group.most_common, bytes_in_words(static_cast<double>(group.bytes)), group.peak_blocks,
                     bytes_in_words(static_cast<double>(group.peak_bytes)), group.left);
     const auto number = [](std::uint64_t value) { return std::to_string(value); };
     const auto bytes = [](std::uint64_t value) { return bytes_in_words(static_cast<double>(value)); };
@@ -47,9 +48,11 @@ std::string facts(const block_group& group, bool has_frames) {
     text += fmt::format("\nfreed by the allocating thread {:.0f} %, youngest first {:.0f} %, together {:.0f} %",
                         group.same_thread_share * 100, group.lifo_share * 100, group.together_share * 100);
     if (group.resizes != 0)
-        text += fmt::format("; {} blocks were reallocated, {:.1f} times each", group.resized,
+        text += fmt::format("; reallocated: {}, {:.1f} times each", count_in_words(group.resized, "block"),
                             static_cast<double>(group.resizes) / static_cast<double>(group.resized));
-    return text + "\n";
+    text += "\n";
+    if (const std::string frees = frees_in_words(group, names); !frees.empty()) text += "freed in " + frees + "\n";
+    return text;
 }
 
 std::string advice_lines(const advised_group& one, const place_names& names) {
@@ -95,7 +98,7 @@ std::string to_text(const advice_report& found, const place_names& names, text_s
             for (std::size_t i = 1; i < frames.size(); ++i)
                 if (i < max_frames || i + 1 == frames.size()) text += "     " + frames[i] + "\n";
         }
-        add_wrapped(text, facts(*each.group, found.has_frames), style.width, 3);
+        add_wrapped(text, facts(*each.group, found.has_frames, names), style.width, 3);
         add_wrapped(text, advice_lines(each, names), style.width, 3);
         text += '\n';
     }

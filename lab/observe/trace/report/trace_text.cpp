@@ -86,8 +86,9 @@ std::string to_text(const trace& of, const trace_figures& figures, std::uint64_t
     line("program", fmt::format("{}, process {}", command_of(of), of.process));
     line("duration", time_text(figures.duration_ns));
     line("threads", number(of.threads));
-    line("events", fmt::format("{}: {} allocations, {} resizes, {} frees", number(of.events.size()),
-                               number(figures.allocations), number(figures.resizes), number(figures.deallocations)));
+    line("events",
+         fmt::format("{}: {}, {}, {}", number(of.events.size()), count_text(figures.allocations, "allocation"),
+                     count_text(figures.resizes, "resize"), count_text(figures.deallocations, "free")));
     std::string by;
     for (std::size_t index = 0; index < families.size(); ++index) {
         if (figures.by_family[index] == 0) continue;
@@ -104,11 +105,18 @@ std::string to_text(const trace& of, const trace_figures& figures, std::uint64_t
     line("unknown frees", fmt::format("{}, of blocks from before the recording", number(of.unknown_frees)));
     if (figures.frames + figures.marks != 0)
         line("frames", fmt::format("{}, and {}", number(figures.frames), count_text(figures.marks, "mark")));
-    if (of.stacks.size() > 1) line("call stacks", number(of.stacks.size() - 1));
+    if (of.stacks.size() > 1)
+        line("call stacks", number(of.stacks.size() - 1) + (of.has_free_stacks ? "" : ", none of frees"));
     if (of.sample_bytes != 0)
         line("sample", fmt::format("one in {} bytes: all figures are of the sample", number(of.sample_bytes)));
-    line("file", fmt::format("{}, {} bytes for each event", bytes_text(file_bytes),
-                             value_text(bytes_per_event(of, file_bytes))));
+    if (of.is_part) {
+        line("older blocks",
+             fmt::format("{}, in use when the part begins: they count as allocated then", number(of.older_blocks)));
+        line("file", fmt::format("{}, of which this is a part", bytes_text(file_bytes)));
+    } else {
+        line("file", fmt::format("{}, {} bytes for each event", bytes_text(file_bytes),
+                                 value_text(bytes_per_event(of, file_bytes))));
+    }
     text += table(figures.sizes, "size", bytes_text);
     text += table(figures.times, "freed after", time_text);
     text += table(figures.distances, "freed after allocations", number);
@@ -139,9 +147,12 @@ std::string to_json(const trace& of, const trace_figures& figures, std::uint64_t
         {"freed_by_another_thread", figures.cross_thread},
         {"unknown_frees", of.unknown_frees},
         {"stacks", of.stacks.size() - 1},
+        {"has_free_stacks", of.has_free_stacks},
         {"sample_bytes", of.sample_bytes},
         {"file_bytes", file_bytes},
-        {"bytes_per_event", bytes_per_event(of, file_bytes)},
+        {"bytes_per_event", of.is_part ? nlohmann::json() : nlohmann::json(bytes_per_event(of, file_bytes))},
+        {"is_part", of.is_part},
+        {"older_blocks", of.older_blocks},
         {"damage", of.damage},
         {"sizes", json_of(figures.sizes)},
         {"lifetimes_ns", json_of(figures.times)},

@@ -73,6 +73,7 @@ void refuse(std::string_view what, int error = 0) noexcept {
     if (file == nullptr || *file != '/' || std::strlen(file) >= sizeof chosen.file) return false;
     chosen.stack_frames =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(number_in(stacks_variable), max_stack_frames));
+    chosen.has_free_stacks = chosen.stack_frames != 0 && number_in(free_stacks_variable) != 0;
     chosen.sample_bytes = number_in(sample_variable);
     chosen.process = number_in(process_variable);
     chosen.recording = number_in(number_variable);
@@ -100,6 +101,7 @@ void refuse(std::string_view what, int error = 0) noexcept {
     head->parent = static_cast<std::uint32_t>(::getppid());
     head->is_fork = is_fork ? 1 : 0;
     head->stack_frames = chosen.stack_frames;
+    head->free_stacks = chosen.has_free_stacks ? 1 : 0;
     head->tick_shift = 10;
     head->sample_bytes = chosen.sample_bytes;
     head->started_ms = platform::unix_ms();

@@ -90,6 +90,7 @@ extern std::atomic<const std::atomic<std::uint32_t>*> generation_of_process;
 /// Read from the environment once: the program may change it, and its forks' children keep these.
 struct chosen_settings {
     std::uint32_t stack_frames = 0;
+    bool has_free_stacks = false; ///< only with stack_frames
     std::uint64_t sample_bytes = 0;
     std::uint64_t process = 0;   ///< that `tenure record` has started
     std::uint64_t recording = 0; ///< its number

@@ -61,6 +61,15 @@ void write_allocation(thread_log& log, request asked, std::uint32_t stack) noexc
     return false;
 }
 
+[[nodiscard]] std::uint32_t stack_of_free(thread_log& log) noexcept {
+    return tracer::chosen.has_free_stacks ? tracer::number_stack(log) : 0;
+}
+
+void write_free(thread_log& log, token name, std::uint32_t stack) noexcept {
+    log.free(name);
+    if (tracer::chosen.has_free_stacks) log.number(stack);
+}
+
 /// A block that is in the map when its address is allocated again was freed by a call that was not seen.
 void write_unseen_free(thread_log& log, token name) noexcept {
     log.other(format::other_event::unseen_free);
@@ -141,9 +150,10 @@ std::size_t forget_block(const void* block) noexcept {
         return 0;
     }
     log.last_freed = block;
+    const std::uint32_t stack = stack_of_free(log);
     if (!log.begin_event(thread_log::event_bytes)) return 0;
     log.last_block = nullptr;
-    log.free(name);
+    write_free(log, name, stack);
     log.end_event();
     return 0;
 }
@@ -194,13 +204,14 @@ void end_resize(std::uint64_t before, const void* block, const void* answer, std
         if (token_map::slot* const slot = tokens().find(block)) slot->store(before, std::memory_order_relaxed);
         return;
     }
-    const std::uint32_t stack = tracer::chosen.stack_frames != 0 && answer != nullptr ? tracer::number_stack(log) : 0;
+    const bool has_stack = answer != nullptr ? tracer::chosen.stack_frames != 0 : tracer::chosen.has_free_stacks;
+    const std::uint32_t stack = has_stack ? tracer::number_stack(log) : 0;
     if (!log.begin_event(thread_log::event_bytes)) return;
     log.last_block = nullptr;
     token_map::slot* const slot = answer == nullptr ? nullptr : tokens().make(answer);
     if (slot == nullptr) {
         if (answer != nullptr) log.lose(ENOMEM);
-        log.free(before);
+        write_free(log, before, stack);
     } else {
         if (const token there = slot->load(std::memory_order_relaxed); there != 0) write_unseen_free(log, there);
         log.event(format::event_kind::resize, bytes);

@@ -18,6 +18,7 @@ bool thread_log::join() noexcept {
     const busy_scope busy(*this);
     if (!begin_recording()) return false;
     const process_state& state = *state_of_process.load(std::memory_order_acquire);
+    has_left_ = false;
     drop_known_stacks(); // their numbers are the parent's
     // What belonged to a recording of the parent stays there.
     last_block = last_freed = last_left_out = nullptr;
@@ -73,6 +74,7 @@ void thread_log::leave() noexcept {
     release_chunk(*chunk_);
     chunk_ = nullptr;
     at_ = end_ = nullptr;
+    has_left_ = true;
     drop_known_stacks();
 }
 

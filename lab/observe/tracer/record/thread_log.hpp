@@ -133,9 +133,10 @@ public:
     double sample_bytes = 0;             ///< until the next sample
     bool has_sample = false;
     host::readable_span readable_stack;
-    /// nullptr when out of memory.
+    /// nullptr when out of memory, and after leave(): what the C library frees at the very end of a thread would map
+    /// it again, and nothing would unmap it.
     [[nodiscard]] known_stacks* known_stacks_of_thread() noexcept {
-        if (known_stacks_ == nullptr) [[unlikely]]
+        if (known_stacks_ == nullptr && !has_left_) [[unlikely]]
             known_stacks_ = make_known_stacks();
         return known_stacks_;
     }
@@ -162,6 +163,7 @@ private:
     thread_function leave_thread_;
     std::uint32_t generation_ = ~std::uint32_t{0};
     bool is_busy_ = false;
+    bool has_left_ = false;
     std::uint32_t number_ = 0;   ///< of the thread
     std::uint32_t sequence_ = 0; ///< of its next chunk
     std::uint64_t next_ = 0;     ///< number of its next block

@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// Opens a part of a trace's file, without reading the whole file into memory.
+
+#include <cstdint>
+#include <string>
+
+#include "observe/trace/trace.hpp"
+#include "observe/trace/trace_reader.hpp"
+
+namespace tenure::lab {
+
+/// What cut_trace() makes of the whole trace, but for call stacks and marks that the part does not have, and for the
+/// order of what different threads did at the same time. Of a chunk that begins at the end of the part or later, only
+/// the header is read. Of chunks before the part the blocks are kept that are in use when it begins.
+///
+/// A damaged file is read whole, and then cut. `error` begins with the file's name.
+///
+/// Memory    of the part and the chunks that it begins and ends in, of the blocks in use before it, and 72 bytes for
+///           each chunk of the file.
+[[nodiscard]] trace load_part(const std::string& path, std::uint64_t from_ns, std::uint64_t to_ns,
+                              const trace_limits& limits = {});
+
+}
