@@ -24,7 +24,7 @@ namespace {
 
 using namespace tenure::lab;
 
-constexpr double mebibyte = 1024.0 * 1024;
+constexpr double bytes_per_mib = 1024.0 * 1024;
 
 /// Live bytes after each event, from 0 events on.
 std::vector<std::uint64_t> live_bytes_of(const trace& recorded) {
@@ -152,14 +152,14 @@ experiment_result replayed_on_bump(const trace& recorded, std::uint32_t rounds) 
     return run_experiment(described, options, list_rows(described, {&bump, 1}, {}), how);
 }
 
-double figure(const contestant_result& row, std::string_view name) {
+double figure_of(const contestant_result& row, std::string_view name) {
     for (const metric& each : row.metrics)
         if (each.name == name) return each.samples.front();
     ADD_FAILURE() << name << " is not among the figures";
     return -1;
 }
 
-const series* list_of(const contestant_result& row, std::string_view name) {
+const series* list_named(const contestant_result& row, std::string_view name) {
     for (const series& each : row.lists)
         if (each.name == name) return &each;
     ADD_FAILURE() << name << " is not among the lists";
@@ -181,28 +181,28 @@ TEST(memory_parts, a_malloc_that_returns_nothing_shows_it_later_and_its_distance
     const contestant_result& row = found.contestants.front();
     ASSERT_EQ(row.state, outcome::measured) << row.reason;
 
-    constexpr double taken_mib = blocks * 64 / mebibyte;
-    EXPECT_NEAR(figure(row, replay_peak), taken_mib, 0.1);
-    EXPECT_NEAR(figure(row, "at the end"), taken_mib, 0.1);
-    EXPECT_NEAR(figure(row, "0.1 s later"), taken_mib, 0.1);
-    EXPECT_NEAR(figure(row, "1 s later"), taken_mib, 0.1);
+    constexpr double taken_mib = blocks * 64 / bytes_per_mib;
+    EXPECT_NEAR(figure_of(row, replay_peak), taken_mib, 0.1);
+    EXPECT_NEAR(figure_of(row, "at the end"), taken_mib, 0.1);
+    EXPECT_NEAR(figure_of(row, "0.1 s later"), taken_mib, 0.1);
+    EXPECT_NEAR(figure_of(row, "1 s later"), taken_mib, 0.1);
     for (const metric& each : row.metrics) EXPECT_NE(each.name, "5 s later") << "the process waits for a second";
-    EXPECT_NEAR(figure(row, "peak of live bytes"), blocks * 48 / mebibyte, 1e-9);
+    EXPECT_NEAR(figure_of(row, "peak of live bytes"), blocks * 48 / bytes_per_mib, 1e-9);
     // Half of the trace allocates at 64 bytes for 48; then all stays while the live bytes fall to nothing.
-    EXPECT_NEAR(figure(row, replay_mean), 64.0 / 48 * 1.5, 0.02);
+    EXPECT_NEAR(figure_of(row, replay_mean), 64.0 / 48 * 1.5, 0.02);
 
-    EXPECT_EQ(figure(row, replay_distance), 16);
-    EXPECT_EQ(figure(row, replay_close), 100);
-    EXPECT_EQ(figure(row, "pairs"), blocks - 1);
-    EXPECT_NEAR(figure(row, replay_same_page), 100 * (1 - 1 / 64.0), 0.01) << "64 blocks begin in a page";
+    EXPECT_EQ(figure_of(row, replay_distance), 16);
+    EXPECT_EQ(figure_of(row, replay_close), 100);
+    EXPECT_EQ(figure_of(row, "pairs"), blocks - 1);
+    EXPECT_NEAR(figure_of(row, replay_same_page), 100 * (1 - 1 / 64.0), 0.01) << "64 blocks begin in a page";
 
-    const series* const course = list_of(row, course_resident);
+    const series* const course = list_named(row, course_resident);
     ASSERT_NE(course, nullptr);
     ASSERT_EQ(course->values.size(), make_plan(recorded).places.size());
     EXPECT_LT(course->values.front(), 8) << "before the first call";
     EXPECT_TRUE(std::is_sorted(course->values.begin(), course->values.end())) << "nothing is used again";
     EXPECT_NEAR(static_cast<double>(course->values[plan_places / 4]) / 1024, taken_mib / 2, 0.1);
-    const series* const later = list_of(row, resident_readings_name);
+    const series* const later = list_named(row, resident_readings_name);
     ASSERT_NE(later, nullptr);
     EXPECT_EQ(later->values.size(), 5U) << "four times a second, from 0 on";
 }
@@ -220,10 +220,10 @@ TEST(memory_parts, blocks_with_others_between_them_are_far_apart) {
     const contestant_result& row = found.contestants.front();
     ASSERT_EQ(row.state, outcome::measured) << row.reason;
     // Half of the pairs have a small block between them, half a large one.
-    EXPECT_EQ(figure(row, "pairs"), 2 * 999);
-    EXPECT_EQ(figure(row, replay_close), 0);
-    EXPECT_EQ(figure(row, replay_distance), 48 + 2 * 16) << "the median is the lower one of both";
-    EXPECT_LT(figure(row, replay_same_page), 2);
+    EXPECT_EQ(figure_of(row, "pairs"), 2 * 999);
+    EXPECT_EQ(figure_of(row, replay_close), 0);
+    EXPECT_EQ(figure_of(row, replay_distance), 48 + 2 * 16) << "the median is the lower one of both";
+    EXPECT_LT(figure_of(row, replay_same_page), 2);
 }
 
 TEST(memory_parts, a_replay_without_neighbours_has_no_distances_and_says_why) {

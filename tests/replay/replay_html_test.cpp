@@ -20,7 +20,7 @@ namespace {
 using namespace tenure::lab;
 using support::holds;
 
-constexpr std::int64_t mib = 1 << 20;
+constexpr std::int64_t one_mib = 1 << 20;
 
 contestant_result row_of(const std::string& name, contestant_role role, std::vector<std::int64_t> kibibytes) {
     contestant_result made;
@@ -41,7 +41,7 @@ result small_replay() {
     replay.rounds = 1;
     replay.lists = {{std::string(course_events), {}, "events", {0, 10, 20, 30, 40}},
                     {std::string(course_times), {}, "ns", {0, 1'000'000, 2'000'000, 900'000'000, 1'000'000'000}},
-                    {std::string(course_live), {}, "bytes", {0, mib, 4 * mib, mib / 10, 0}}};
+                    {std::string(course_live), {}, "bytes", {0, one_mib, 4 * one_mib, one_mib / 10, 0}}};
     replay.contestants.push_back(row_of("glibc malloc", contestant_role::peer, {0, 1536, 5120, 5120, 5120}));
     replay.contestants.push_back(row_of("tenure <own>", contestant_role::ours, {0, 2048, 8192, 1024, 0}));
     return made;
@@ -97,8 +97,8 @@ TEST(memory_chart, is_drawn_by_time_and_by_events) {
     EXPECT_TRUE(holds(by_time, "seconds of the recorded program"));
     EXPECT_TRUE(holds(by_events, "events of the trace"));
     // The peak, at 20 of 40 events, is in the middle; by time it is at the left edge.
-    EXPECT_TRUE(holds(by_events, "L384 ")) << by_events;
-    EXPECT_TRUE(holds(by_time, "L63.3 ")) << by_time;
+    EXPECT_TRUE(holds(by_events, "H384V")) << by_events;
+    EXPECT_TRUE(holds(by_time, "H63.3V")) << by_time;
     const std::string fragmentation = draw_fragmentation(memory, trace_axis::events, "f");
     EXPECT_TRUE(faults_of(fragmentation).empty());
     EXPECT_FALSE(holds(fragmentation, "nan"));

@@ -59,8 +59,9 @@ void progress::starting(std::uint32_t round, std::uint32_t rounds, std::string_v
     if (waits.empty() && now - shown_ < std::chrono::milliseconds{100}) return;
     // After a part that waits, the next one is shown at once.
     shown_ = waits.empty() ? now : clock::time_point{};
-    show(fmt::format("{}  round {} of {}  {}  {}, {}{}{}", experiment_, round, rounds, time_left(now), contestant, part,
-                     waits.empty() ? "" : ": waiting to see ", waits));
+    const std::string doing =
+        waits.empty() ? fmt::format("{}, {}", contestant, part) : fmt::format("{} waits for {}", contestant, waits);
+    show(fmt::format("{}  round {} of {}  {}  {}", experiment_, round, rounds, time_left(now), doing));
 }
 
 }

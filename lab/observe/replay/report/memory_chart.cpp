@@ -94,25 +94,24 @@ void draw_axes(svg& picture, const frame& at, std::string_view words) {
     picture.text(left + plot_width / 2, bottom + 42, words, "tick", anchor::middle);
 }
 
-/// The line through all values, interrupted where there is none.
+/// The values in steps, because each holds until the next place; interrupted where there is none.
 std::string path_of(const std::vector<double>& values, const frame& at) {
     std::string commands;
     bool is_open = false;
     for (std::size_t place = 0; place < values.size(); ++place) {
-        const bool is_drawn = std::isfinite(values[place]);
-        if (is_drawn)
-            commands += fmt::format("{}{} {}", is_open ? "L" : "M", coordinate(at.across(place)),
-                                    coordinate(at.up(values[place])));
-        is_open = is_drawn;
+        const std::string x = coordinate(at.across(place));
+        if (is_open) commands += "H" + x;
+        is_open = std::isfinite(values[place]);
+        if (!is_open) continue;
+        const bool continues = place != 0 && std::isfinite(values[place - 1]);
+        const std::string y = coordinate(at.up(values[place]));
+        commands += continues ? "V" + y : fmt::format("M{} {}", x, y);
     }
     return commands;
 }
 
 std::string area_below(const std::vector<double>& values, const frame& at) {
-    std::string commands = fmt::format("M{} {}", coordinate(at.across(0)), coordinate(bottom));
-    for (std::size_t place = 0; place < values.size(); ++place)
-        commands += fmt::format("L{} {}", coordinate(at.across(place)), coordinate(at.up(values[place])));
-    return commands + fmt::format("L{} {}z", coordinate(at.across(values.size() - 1)), coordinate(bottom));
+    return fmt::format("{}V{}H{}z", path_of(values, at), coordinate(bottom), coordinate(at.across(0)));
 }
 
 /// The marks of a line, at other places than those of the other lines.

@@ -19,7 +19,7 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr double mebibyte = 1024.0 * 1024.0;
+constexpr double bytes_per_mib = 1024.0 * 1024.0;
 
 /// The process's memory above what it had before the first call.
 class resident_above_base {
@@ -32,7 +32,7 @@ public:
         const std::size_t now = read_memory().resident;
         return now > base_ ? static_cast<std::int64_t>(now - base_) : 0;
     }
-    [[nodiscard]] double mebibytes() const { return static_cast<double>(bytes()) / mebibyte; }
+    [[nodiscard]] double mebibytes() const { return static_cast<double>(bytes()) / bytes_per_mib; }
 
 private:
     std::size_t base_ = 0;
@@ -123,9 +123,10 @@ void measure_memory(const task& asked, const plan_view& plan) {
     const double at_the_end = resident.mebibytes();
     const double peak = static_cast<double>(*std::max_element(readings.all().begin(), readings.all().end()));
     for (std::size_t i = 0; i < readings.size(); ++i) kibibytes[i] = readings[i] / 1024;
-    asked.out.value(replay_peak, {}, "MiB", peak / mebibyte);
+    asked.out.value(replay_peak, {}, "MiB", peak / bytes_per_mib);
     asked.out.value("at the end", {}, "MiB", at_the_end);
-    asked.out.value("peak of live bytes", {}, "MiB", static_cast<double>(plan.peak_bytes) / mebibyte, better::neither);
+    asked.out.value("peak of live bytes", {}, "MiB", static_cast<double>(plan.peak_bytes) / bytes_per_mib,
+                    better::neither);
     // A replay of a few kilobytes says nothing about an allocator's memory.
     constexpr std::uint64_t least = std::uint64_t{1} << 20;
     if (plan.peak_bytes >= least) {

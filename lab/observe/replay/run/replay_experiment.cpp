@@ -31,7 +31,7 @@ constexpr std::array<part, 7> parts{{
     {"memory", 1, 3},
     {"contents", 1, 1},
     {"time, threads", 2},
-    {"later memory", 1, 1, "what memory it returns by itself"},
+    {"later memory", 1, 1, "returned memory"},
     {"distances", 1, 3},
 }};
 
