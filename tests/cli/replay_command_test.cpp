@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -43,7 +46,7 @@ protected:
 
 TEST_F(replay_command, replays_a_recorded_program_on_the_mallocs_that_are_named) {
     record("");
-    const auto found = run("replay program.trace --against mimalloc --rounds 2 --repeat 1 --json all.json");
+    const auto found = run("replay program.trace --against mimalloc --rounds 2 --repeat 1 --wait 0 --json all.json");
     ASSERT_EQ(found.code, 0) << found.err;
     expect_words(found.out, {"program.trace: ", " calls, ", "glibc malloc", "tenure", "mimalloc", "peak resident",
                              "time per call", "first replay", "p99.9", "--touch ends"});
@@ -54,9 +57,59 @@ TEST_F(replay_command, replays_a_recorded_program_on_the_mallocs_that_are_named)
     EXPECT_EQ(rows[0]["name"], "glibc malloc");
 }
 
+const nlohmann::json* list_of(const nlohmann::json& lists, const std::string& name) {
+    for (const auto& each : lists)
+        if (each["name"] == name) return &each["values"];
+    ADD_FAILURE() << "no list " << name;
+    return nullptr;
+}
+
+TEST_F(replay_command, memory_over_the_trace_is_in_the_json_and_on_the_page) {
+    record("--stacks 8");
+    const auto found =
+        run("replay program.trace --against glibc --rounds 1 --repeat 1 --wait 1 --json all.json --html page.html");
+    ASSERT_EQ(found.code, 0) << found.err;
+    expect_words(found.out, {"waits 1 second", "0.1 s later", "1 s later", "at most 64 B apart",
+                             "in the same 4 KiB page", "median distance", "peak resident"});
+    EXPECT_EQ(found.out.find("5 s later"), std::string::npos);
+    const nlohmann::json replay = json("all.json")["experiments"][0];
+    const nlohmann::json *const live = list_of(replay["lists"], "place, live"), *const events = list_of(
+                                                                                    replay["lists"], "place, events");
+    ASSERT_TRUE(live != nullptr && events != nullptr);
+    ASSERT_GE(live->size(), 201U);
+    EXPECT_EQ((*live)[0], 0);
+    std::uint64_t peak = 0;
+    for (const auto& each : *live) peak = std::max(peak, each.get<std::uint64_t>());
+    for (const auto& row : replay["contestants"]) {
+        if (row["state"] != "measured") continue;
+        for (const char* const name : {"place, resident", "place, resident per live byte"}) {
+            const nlohmann::json* const list = list_of(row["lists"], name);
+            ASSERT_NE(list, nullptr) << row["name"];
+            EXPECT_EQ(list->size(), live->size());
+        }
+        for (const auto& metric : row["metrics"])
+            if (metric["name"] == "peak of live bytes") {
+                EXPECT_EQ(std::llround(metric["samples"][0].get<double>() * 1024 * 1024), static_cast<long long>(peak));
+            }
+    }
+    expect_words(text_of_file(folder_ / "page.html"),
+                 {"Replay of program.trace", "Memory over the trace", "Fragmentation over the trace", "memory-live",
+                  "What a replay cannot know", "seconds after the frees", "median distance",
+                  "Content-Security-Policy"});
+}
+
+TEST_F(replay_command, without_a_wait_nothing_is_said_of_later_memory) {
+    record("");
+    const auto found = run("replay program.trace --against glibc --rounds 1 --repeat 1 --wait 0 --html -");
+    ASSERT_EQ(found.code, 0) << found.err;
+    EXPECT_EQ(found.out.rfind("<!DOCTYPE html>", 0), 0U) << "standard output is the page";
+    EXPECT_EQ(found.out.find("0.1 s later"), std::string::npos);
+    EXPECT_EQ(found.out.find("without a call"), std::string::npos);
+}
+
 TEST_F(replay_command, a_malloc_that_is_not_installed_is_named_as_missing) {
     record("");
-    const auto found = run("replay program.trace --rounds 1 --repeat 1");
+    const auto found = run("replay program.trace --rounds 1 --repeat 1 --wait 0");
     ASSERT_EQ(found.code, 0) << found.err;
     for (const char* const peer : {"jemalloc", "mimalloc", "tcmalloc", "TBB malloc"})
         EXPECT_NE(found.out.find(peer), std::string::npos) << "measured, or missing with the package to install";
@@ -180,7 +233,7 @@ TEST_F(replay_command, a_damaged_trace_is_used_as_far_as_it_can_be_read_or_refus
     const std::string whole = text_of_file(folder_ / "program.trace");
     for (const std::size_t bytes : {whole.size() / 2, whole.size() - 100, std::size_t{100}}) {
         std::ofstream(folder_ / "cut.trace", std::ios::binary) << whole.substr(0, bytes);
-        const auto found = run("replay cut.trace --against glibc --rounds 1 --repeat 1");
+        const auto found = run("replay cut.trace --against glibc --rounds 1 --repeat 1 --wait 0");
         EXPECT_TRUE(found.code == 0 || found.code == 2) << found.code << found.err;
         EXPECT_NE(found.err.find("cut.trace: "), std::string::npos) << "it says what is missing: " << found.err;
     }
@@ -203,6 +256,8 @@ TEST_F(replay_command, wrong_options_are_refused_in_words) {
         {"advise a.trace --rounds 5", "fewer than 6 rounds"},
         {"advise a.trace --base nomalloc", "nomalloc"},
         {"advise a.trace --json - --html -", "standard output takes one"},
+        {"replay a.trace --json - --html -", "standard output takes one"},
+        {"replay a.trace --wait -1", "--wait"},
         {"replay a.trace --agianst glibc", "--against"},
     };
     for (const auto& [words, said] : cases) {
@@ -211,13 +266,14 @@ TEST_F(replay_command, wrong_options_are_refused_in_words) {
         EXPECT_NE(found.err.find(said), std::string::npos) << words << "\n" << found.err;
     }
     EXPECT_EQ(run("advise a.trace --json no/folder/all.json").code, 3);
+    EXPECT_EQ(run("replay a.trace --html no/folder/page.html").code, 3);
 }
 
 TEST_F(replay_command, help_lists_options_and_exit_codes) {
     for (const char* const command : {"replay", "advise"}) {
         const auto found = run(std::string(command) + " --help");
         EXPECT_EQ(found.code, 0);
-        expect_words(found.out, {"--rounds", "--touch", "--json", "Exit codes", "tenure record"});
+        expect_words(found.out, {"--rounds", "--touch", "--json", "--html", "Exit codes", "tenure record"});
     }
 }
 

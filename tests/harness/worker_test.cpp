@@ -23,6 +23,16 @@ TEST(worker, its_message_is_read_back) {
     EXPECT_EQ(found->proof, "p");
 }
 
+TEST(worker, a_list_that_differs_by_round_is_told_from_one_that_does_not) {
+    const auto found =
+        parse_findings(R"({"values":[],"lists":[["distances","","bytes",[4]]],)"
+                       R"("courses":[["resident","","KiB",[1,2]]],"notes":[],"proof":"p","failure":""})");
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->lists.at(0).in_each_round, measured_list::the_same);
+    EXPECT_EQ(found->lists.at(1).in_each_round, measured_list::a_sample);
+    EXPECT_EQ(found->lists.at(1).values, (std::vector<std::int64_t>{1, 2}));
+}
+
 TEST(worker, half_a_message_is_none) {
     for (const char* text : {"", "{", "{}", "[]", "1", R"({"values":[["alloc"]],"lists":[],"notes":[],"proof":""})"}) {
         EXPECT_FALSE(parse_findings(text)) << text;

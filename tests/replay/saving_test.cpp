@@ -11,6 +11,7 @@
 
 #include "bench/harness/schedule.hpp"
 #include "observe/replay/advice/advice_report.hpp"
+#include "observe/replay/plan/neighbours.hpp"
 #include "observe/replay/plan/plan_file.hpp"
 #include "observe/replay/run/replay_experiment.hpp"
 #include "observe/replay/run/replay_limits.hpp"
@@ -25,12 +26,15 @@ using namespace tenure::lab;
 found_malloc system_malloc() { return {std::string(system_malloc_name), {}, {}, true, {}, {}}; }
 
 experiment_result replayed_on(const std::vector<found_malloc>& mallocs, const trace& recorded) {
-    const replay_plan one = make_plan(recorded), all = make_plan(recorded, plan_threads::recorded);
+    replay_plan one = make_plan(recorded);
+    one.neighbours = neighbours_of(recorded, one);
+    const replay_plan all = make_plan(recorded, plan_threads::recorded);
     const std::vector<const replay_plan*> plans{&one, &all};
     plan_file file;
     EXPECT_EQ(file.write(plans), "");
     const experiment& described = replay_experiments()[0];
     parameters options(described.options);
+    options.set("wait", 0);
     options.set_input(file.descriptor());
     run_settings how;
     how.rounds = 1;

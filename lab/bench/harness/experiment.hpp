@@ -81,6 +81,12 @@ public:
                        better sense = better::smaller) = 0;
     virtual void list(std::string_view name, std::string_view variant, std::string_view unit,
                       std::span<const std::int64_t> values) = 0;
+    /// A list that differs from round to round, such as the memory at places of a trace: the result has the median of
+    /// each of its numbers.
+    virtual void course(std::string_view name, std::string_view variant, std::string_view unit,
+                        std::span<const std::int64_t> values) {
+        list(name, variant, unit, values);
+    }
     virtual void note(std::string_view text) = 0;
     /// Fails the row with this sentence, for example because memory did not hold the data written to it.
     virtual void fail(std::string_view reason) = 0;
@@ -110,8 +116,9 @@ enum class route : std::uint8_t {
 /// A piece of an experiment that runs in a process of its own, so that it is not affected by other pieces.
 struct part {
     std::string_view name;
-    unsigned threads = 1;       ///< with 1, the process is pinned to one CPU; otherwise it may use all
-    std::uint32_t rounds = ~0U; ///< runs in this many first rounds only; for parts that wait and would take minutes
+    unsigned threads = 1;        ///< with 1, the process is pinned to one CPU; otherwise it may use all
+    std::uint32_t rounds = ~0U;  ///< runs in this many first rounds only; for parts that wait and would take minutes
+    std::string_view waits = {}; ///< what it waits for, when it does for seconds: the progress says so
 };
 
 /// A contestant as the experiment declares it. The harness completes it to rows: see `schedule.hpp`.

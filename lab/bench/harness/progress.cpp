@@ -52,12 +52,16 @@ void progress::show(const std::string& line) {
     std::fputs(("\r" + line.substr(0, bytes) + "\033[K").c_str(), stderr);
 }
 
-void progress::starting(std::uint32_t round, std::uint32_t rounds, std::string_view contestant, std::string_view part) {
+void progress::starting(std::uint32_t round, std::uint32_t rounds, std::string_view contestant, std::string_view part,
+                        std::string_view waits) {
     if (!terminal_) return;
     const auto now = clock::now();
-    if (now - shown_ < std::chrono::milliseconds{100}) return;
-    shown_ = now;
-    show(fmt::format("{}  round {} of {}  {}  {}, {}", experiment_, round, rounds, time_left(now), contestant, part));
+    if (waits.empty() && now - shown_ < std::chrono::milliseconds{100}) return;
+    // After a part that waits, the next one is shown at once.
+    shown_ = waits.empty() ? now : clock::time_point{};
+    const std::string doing =
+        waits.empty() ? fmt::format("{}, {}", contestant, part) : fmt::format("{} waits for {}", contestant, waits);
+    show(fmt::format("{}  round {} of {}  {}  {}", experiment_, round, rounds, time_left(now), doing));
 }
 
 }

@@ -21,7 +21,9 @@ public:
     progress(const progress&) = delete;
     progress& operator=(const progress&) = delete;
 
-    void starting(std::uint32_t round, std::uint32_t rounds, std::string_view contestant, std::string_view part);
+    /// `waits`: what the part waits for; empty for one that does not.
+    void starting(std::uint32_t round, std::uint32_t rounds, std::string_view contestant, std::string_view part,
+                  std::string_view waits = {});
     void finished_job() { ++done_; }
     void skipped_jobs(std::size_t count) { jobs_ = jobs_ > count ? jobs_ - count : 0; }
 

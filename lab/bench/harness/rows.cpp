@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// Collects samples by round, the first list of each name, and each sentence once. A duplicate name fails its row.
+/// Collects samples by round, the first list of each name or the median of all, and each sentence once. A duplicate
+/// name fails its row.
 
 #include "bench/harness/rows.hpp"
 
@@ -78,6 +79,21 @@ void keep_first(std::vector<series>& lists, const measured_list& list) {
     if (!holds_key(lists, key_of(list))) lists.push_back({list.name, list.variant, list.unit, list.values});
 }
 
+/// Replaces each number of a list by its median over the rounds. A round whose list has another length is left out.
+void take_medians(series& list, const std::vector<measured_list>& courses) {
+    std::vector<const std::vector<std::int64_t>*> rounds;
+    for (const measured_list& each : courses)
+        if (key_of(each) == key_of(list) && each.values.size() == list.values.size()) rounds.push_back(&each.values);
+    if (rounds.empty()) return;
+    std::vector<std::int64_t> numbers(rounds.size());
+    for (std::size_t place = 0; place < list.values.size(); ++place) {
+        for (std::size_t i = 0; i < rounds.size(); ++i) numbers[i] = (*rounds[i])[place];
+        const auto middle = numbers.begin() + static_cast<std::ptrdiff_t>((numbers.size() - 1) / 2);
+        std::nth_element(numbers.begin(), middle, numbers.end());
+        list.values[place] = *middle;
+    }
+}
+
 template<class T>
 std::vector<T> joined(std::vector<std::vector<T>>& by_part) {
     std::vector<T> all;
@@ -116,6 +132,7 @@ row_builder::row_builder(std::span<const measured_row> measured_rows, std::span<
         }
         added.metrics.resize(parts.size());
         added.lists.resize(parts.size());
+        added.courses.resize(parts.size());
         rows_.push_back(std::move(added));
     }
 }
@@ -154,7 +171,10 @@ void row_builder::add_findings(row& into, std::uint32_t round, std::size_t part,
     for (const measured_value& value : found.values) {
         metric_for(into.metrics[part], value, rounds_).samples[round] = value.value;
     }
-    for (const measured_list& list : found.lists) keep_first(into.lists[part], list);
+    for (const measured_list& list : found.lists) {
+        keep_first(into.lists[part], list);
+        if (list.in_each_round == measured_list::a_sample) into.courses[part].push_back(list);
+    }
     for (const std::string& note : found.notes) add_sentence(into.made.note, note);
     if (into.made.proof.empty()) into.made.proof = found.proof;
 }
@@ -177,6 +197,8 @@ std::vector<contestant_result> row_builder::take(std::uint32_t rounds_begun) {
         if (made.state == outcome::measured) {
             made.metrics = joined(each.metrics);
             for (metric& one : made.metrics) one.samples.resize(std::min<std::size_t>(rounds_begun, rounds_));
+            for (std::size_t part = 0; part < each.lists.size(); ++part)
+                for (series& list : each.lists[part]) take_medians(list, each.courses[part]);
             made.lists = joined(each.lists);
             if (std::none_of(made.metrics.begin(), made.metrics.end(), holds_sample)) {
                 made.state = outcome::missing;

@@ -43,8 +43,9 @@ private:
     /// Parts run in shuffled order; the columns are in the order of the parts.
     struct row {
         contestant_result made;
-        std::vector<std::vector<metric>> metrics; ///< by part
-        std::vector<std::vector<series>> lists;   ///< by part
+        std::vector<std::vector<metric>> metrics;        ///< by part
+        std::vector<std::vector<series>> lists;          ///< by part
+        std::vector<std::vector<measured_list>> courses; ///< by part, of all rounds
     };
 
     void fail(row& failed, std::uint32_t round, std::size_t part, const std::string& reason);

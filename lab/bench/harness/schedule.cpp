@@ -120,7 +120,7 @@ private:
     void run_job(planned_job job, std::uint32_t round, std::uint64_t seed) {
         const measured_row& row = measured_rows_[job.measured_row];
         const part& piece = chosen_.part_at(job.part);
-        progress_.starting(round + 1, settings_.rounds, row.name, piece.name);
+        progress_.starting(round + 1, settings_.rounds, row.name, piece.name, piece.waits);
         worker_request request;
         request.arguments =
             worker_arguments({chosen_.name, row.source, row.contestant, job.part, seed, row.library}, options_);

@@ -71,8 +71,8 @@ std::string machine_of(const result& found) {
     return text + "</dl>\n</section>\n";
 }
 
-std::string_view how_to_read() {
-    return R"(<section class="closing" id="reading">
+std::string how_to_read(const page_words& words) {
+    constexpr std::string_view list = R"(<section class="closing" id="reading">
 <h2>How to read this</h2>
 <ul>
 <li><b>Median</b> of the rounds. Each round runs every contestant once, each in its own processes and in shuffled order.</li>
@@ -91,10 +91,8 @@ the experiment. They are not choices, and are never named as the best.</li>
 do not count as ours.</li>
 <li>A dash means that there is no such figure: the scheme has no such call, or the contestant was left out; the reason is
 then given under "Who took part". A missing ratio means that a figure or the baseline's is below zero, or that the
-baseline has none. The same data is in <code>results.csv</code> and <code>results.json</code> beside this page.</li>
-</ul>
-</section>
-)";
+baseline has none. )";
+    return std::string(list) + words.data + "</li>\n</ul>\n</section>\n";
 }
 
 std::string notices(const result& found, std::string_view mark) {
@@ -111,7 +109,7 @@ std::string notices(const result& found, std::string_view mark) {
     return text;
 }
 
-std::string head_of(const result& found, std::string_view mark) {
+std::string head_of(const result& found, std::string_view mark, const page_words& words) {
     const machine_info& machine = found.machine;
     std::string facts = found.started_at;
     const auto add = [&facts](std::string_view name, std::string_view value) {
@@ -123,16 +121,16 @@ std::string head_of(const result& found, std::string_view mark) {
     add("", machine.compiler);
     add("", machine.build_type);
     add("commit ", machine.commit);
-    std::string text = "<header>\n<h1>Tenure bench</h1>\n" + element("p", "", facts) + "\n";
+    std::string text = "<header>\n" + element("h1", "", words.title) + "\n" + element("p", "", facts) + "\n";
     if (!found.command.empty()) text += fmt::format("<p><code>{}</code></p>\n", escaped(found.command));
     return text + notices(found, mark) + "</header>\n";
 }
 
 }
 
-std::string to_html(const result& found) {
+std::string to_html(const result& found, const page_words& words) {
     const std::string mark = build_mark(found.machine);
-    std::string contents;
+    std::string contents = words.contents;
     std::string sections;
     for (std::size_t index = 0; index < found.experiments.size(); ++index) {
         const layout laid = lay_out(found.experiments[index]);
@@ -143,15 +141,17 @@ std::string to_html(const result& found) {
     const std::string distance = html_standings(found, mark);
     if (!distance.empty()) contents += "<li><a href=\"#distance\">Distance to the best</a></li>\n";
     if (sections.empty()) sections = "<p>No experiment has finished.</p>\n";
-    return fmt::format("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
-                       "http-equiv=\"Content-Security-Policy\" content=\"{}\">\n<meta name=\"viewport\" "
-                       "content=\"width=device-width, initial-scale=1\">\n<title>Tenure bench {}</title>\n<style>{}"
-                       "</style>\n</head>\n<body>\n{}<div class=\"page\">\n{}<div class=\"body\">\n<nav "
-                       "aria-label=\"Contents\">\n<h2>Contents</h2>\n<ul>\n{}<li><a href=\"#machine\">Machine and build"
-                       "</a></li>\n<li><a href=\"#reading\">How to read this</a></li>\n</ul>\n</nav>\n<main>\n{}{}{}{}"
-                       "</main>\n</div>\n</div>\n</body>\n</html>\n",
-                       policy, escaped(found.started_at), html_style(), html_patterns(), head_of(found, mark), contents,
-                       sections, distance, machine_of(found), how_to_read());
+    return fmt::format(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<meta "
+        "http-equiv=\"Content-Security-Policy\" content=\"{}\">\n<meta name=\"viewport\" "
+        "content=\"width=device-width, initial-scale=1\">\n<title>{} {}</title>\n<style>{}{}"
+        "</style>\n</head>\n<body>\n{}<div class=\"page\">\n{}<div class=\"body\">\n<nav "
+        "aria-label=\"Contents\">\n<h2>Contents</h2>\n<ul>\n{}<li><a href=\"#machine\">Machine and build"
+        "</a></li>\n<li><a href=\"#reading\">How to read this</a></li>\n</ul>\n</nav>\n<main>\n{}{}{}{}{}"
+        "</main>\n</div>\n</div>\n</body>\n</html>\n",
+        policy, escaped(words.title), escaped(found.started_at), html_style(), words.style, html_patterns(),
+        head_of(found, mark, words), contents, words.sections, sections, distance, machine_of(found),
+        how_to_read(words));
 }
 
 }

@@ -51,10 +51,11 @@ std::string readings_table(const section& in, const resident_view& view) {
 std::string html_resident(const section& in) {
     const std::vector<resident_view> views = resident_over_time(in.found);
     if (views.empty()) return {};
-    std::string text = fmt::format("<h3 id=\"{}-resident\">Resident memory over time</h3>\n<p class=\"about\">The "
-                                   "program frees most of its blocks, then waits and calls nothing. At 0 seconds the "
-                                   "frees have just ended. One round, the first.</p>\n",
-                                   in.prefix);
+    std::string text =
+        fmt::format("<h3 id=\"{}-resident\">Resident memory over time</h3>\n<p class=\"about\">The "
+                    "program frees most or all of its blocks, then waits and calls nothing. At 0 seconds the "
+                    "frees have just ended. One round, the first.</p>\n",
+                    in.prefix);
     for (std::size_t number = 0; number < views.size(); ++number) {
         const resident_view& view = views[number];
         if (!view.variant.empty()) text += element("h4", "class=\"variant\"", view.variant) + "\n";

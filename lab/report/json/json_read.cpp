@@ -129,6 +129,7 @@ experiment_result read_experiment(fields from, std::int64_t format) {
     from.read("baseline", made.baseline);
     from.read_count("rounds", made.rounds);
     from.read_objects("contestants", made.contestants, read_contestant);
+    from.read_objects("lists", made.lists, read_series);
     from.read_objects("properties", made.properties, read_properties);
     from.read_objects("quotients", made.quotients, read_quotient);
     from.read("ranking_rule", made.ranking_rule);

@@ -64,7 +64,7 @@ ordered_json to_value(const property_table& properties) {
 }
 
 ordered_json full_value(const experiment_result& found) {
-    return {
+    ordered_json made{
         {"name", found.name},
         {"question", found.question},
         {"unfair", found.unfair},
@@ -87,6 +87,9 @@ ordered_json full_value(const experiment_result& found) {
         {"primary", array_of(found.primary, [](const figure_pattern& one) {
              return ordered_json{{"metric", one.metric}, {"variant", one.variant}};
          })}};
+    if (!found.lists.empty() && !found.summarized)
+        made["lists"] = array_of(found.lists, [](const series& list) { return to_value(list); });
+    return made;
 }
 
 ordered_json to_value(const experiment_result& found) {

@@ -36,7 +36,8 @@ struct metric {
     std::optional<metric_summary> summarized = std::nullopt; ///< from a summary file, which has no samples
 };
 
-/// A list of numbers that is the same in every round and stored once, such as the distances of the article.
+/// A list of numbers that is the same in every round and stored once, such as the distances of the article; or the
+/// medians over the rounds, such as the memory at each place of a trace.
 ///
 /// Reports know two names. "distances": value i is how far allocation i + 1 begins after the end of allocation i.
 /// "resident, four times a second": KiB, read while the program waits; drawn over time.
@@ -107,6 +108,7 @@ struct experiment_result {
     std::vector<parameter> parameters;
     std::uint32_t rounds = 0;
     std::vector<contestant_result> contestants;
+    std::vector<series> lists; ///< of the workload, the same for every contestant: the places of a trace
     std::vector<property_table> properties;
     std::vector<quotient> quotients;
     std::string ranking_rule;         ///< how the overall rank is made; empty for no rank

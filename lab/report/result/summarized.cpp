@@ -167,6 +167,7 @@ experiment_result summarized_experiment(const experiment_result& found) {
     made.properties.clear();
     made.summarized = experiment_summary{{}, rounded_quotients(found), shown_rank(found), {}};
     std::map<figure_key, ordered_numbers> medians = medians_of(found);
+    made.lists.clear();
     for (contestant_result& who : made.contestants) {
         who.proof.clear();
         who.note.clear();

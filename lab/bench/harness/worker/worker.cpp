@@ -36,6 +36,7 @@ struct kept_value {
 struct kept_list {
     text name, variant, unit;
     std::pmr::vector<std::int64_t> values;
+    bool is_course;
 };
 
 /// Stores everything in pages that were touched beforehand, so that recording one phase leaves no hole in the heap that
@@ -50,7 +51,11 @@ public:
     }
     void list(std::string_view name, std::string_view variant, std::string_view unit,
               std::span<const std::int64_t> values) override {
-        lists_.push_back({keep(name), keep(variant), keep(unit), {values.begin(), values.end(), &resource_}});
+        keep_list(name, variant, unit, values, false);
+    }
+    void course(std::string_view name, std::string_view variant, std::string_view unit,
+                std::span<const std::int64_t> values) override {
+        keep_list(name, variant, unit, values, true);
     }
     void note(std::string_view words) override { notes_.push_back(keep(words)); }
     void fail(std::string_view reason) override {
@@ -65,6 +70,11 @@ public:
 
 private:
     text keep(std::string_view words) { return text{words, &resource_}; }
+    void keep_list(std::string_view name, std::string_view variant, std::string_view unit,
+                   std::span<const std::int64_t> values, bool is_course) {
+        lists_.push_back(
+            {keep(name), keep(variant), keep(unit), {values.begin(), values.end(), &resource_}, is_course});
+    }
 
     block_proof& proof_;
     page_array<std::byte> pages_{std::size_t{4} << 20};
@@ -79,14 +89,15 @@ private:
 
 nlohmann::json page_recorder::message() const {
     using nlohmann::json;
-    json made{{"values", json::array()}, {"lists", json::array()}, {"notes", json::array()}};
+    json made{
+        {"values", json::array()}, {"lists", json::array()}, {"courses", json::array()}, {"notes", json::array()}};
     for (const kept_value& each : values_) {
         made["values"].push_back({std::string{each.metric}, std::string{each.variant}, std::string{each.unit},
                                   static_cast<int>(each.sense), each.value});
     }
     for (const kept_list& each : lists_) {
         json numbers(each.values);
-        made["lists"].push_back(
+        made[each.is_course ? "courses" : "lists"].push_back(
             {std::string{each.name}, std::string{each.variant}, std::string{each.unit}, std::move(numbers)});
     }
     for (const text& each : notes_) made["notes"].push_back(std::string{each});
@@ -184,7 +195,10 @@ std::optional<worker_findings> parse_findings(std::string_view message) {
                 {each.at(0), each.at(1), each.at(2), static_cast<better>(each.at(3).get<int>()), number});
         }
         for (const auto& each : read.at("lists")) {
-            found.lists.push_back({each.at(0), each.at(1), each.at(2), each.at(3)});
+            found.lists.push_back({each.at(0), each.at(1), each.at(2), each.at(3), measured_list::the_same});
+        }
+        for (const auto& each : read.value("courses", nlohmann::json::array())) {
+            found.lists.push_back({each.at(0), each.at(1), each.at(2), each.at(3), measured_list::a_sample});
         }
         for (const auto& each : read.at("notes")) found.notes.push_back(each);
         found.failure = read.at("failure");

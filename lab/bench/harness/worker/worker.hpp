@@ -38,6 +38,7 @@ struct measured_value {
 struct measured_list {
     std::string name, variant, unit;
     std::vector<std::int64_t> values;
+    enum : std::uint8_t { the_same, a_sample } in_each_round = the_same; ///< a_sample: from recorder::course()
 };
 struct worker_findings {
     std::vector<measured_value> values;

@@ -5,6 +5,7 @@
 /// \file
 /// `tenure replay`: makes the recorded calls of a program on each malloc, and shows their time and memory.
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,7 +27,8 @@ private:
     CLI::App* command_;
     replay_options options_;
     std::vector<std::string> against_;
-    std::string json_, file_;
+    std::string json_, html_, file_;
+    std::uint32_t wait_s_ = 5;
 };
 
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: MIT
 
 /// \file
-/// memfd and mmap. The file: a head, then for each plan its head, threads, routes and operations, each at a multiple of
-/// 16 bytes.
+/// memfd and mmap. The file: a head, then for each plan its head, threads, routes, places, neighbours and operations,
+/// each at a multiple of 16 bytes.
 
 #include "observe/replay/plan/plan_file.hpp"
 
@@ -19,14 +19,14 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr std::uint64_t magic = 0x316e616c70756e74; // "tnuplan1"
+constexpr std::uint64_t magic = 0x326e616c70756e74; // "tnuplan2"
 
 struct file_head {
     std::uint64_t magic, plans;
 };
 
 struct plan_head {
-    std::uint64_t ops, threads, routes, slot_count, shared_slot_count, calls, peak_op, peak_bytes;
+    std::uint64_t ops, threads, routes, places, neighbours, slot_count, shared_slot_count, calls, peak_op, peak_bytes;
 };
 
 constexpr std::size_t rounded(std::size_t bytes) { return (bytes + 15) / 16 * 16; }
@@ -75,8 +75,8 @@ private:
 }
 
 plan_view view_of(const replay_plan& plan) {
-    return {plan.ops,   plan.threads, plan.routes,    plan.slot_count, plan.shared_slot_count,
-            plan.calls, plan.peak_op, plan.peak_bytes};
+    return {plan.ops,        plan.threads,           plan.routes, plan.places,  plan.neighbours,
+            plan.slot_count, plan.shared_slot_count, plan.calls,  plan.peak_op, plan.peak_bytes};
 }
 
 plan_file::~plan_file() {
@@ -94,10 +94,12 @@ std::string plan_file::write(std::span<const replay_plan* const> plans) {
     const file_head head{magic, plans.size()};
     bool is_written = write_whole(descriptor_, &head, sizeof head);
     for (const replay_plan* const each : plans) {
-        const plan_head one{each->ops.size(),        each->threads.size(), each->routes.size(), each->slot_count,
-                            each->shared_slot_count, each->calls,          each->peak_op,       each->peak_bytes};
+        const plan_head one{each->ops.size(),        each->threads.size(), each->routes.size(),     each->places.size(),
+                            each->neighbours.size(), each->slot_count,     each->shared_slot_count, each->calls,
+                            each->peak_op,           each->peak_bytes};
         is_written = is_written && write_whole(descriptor_, &one, sizeof one) &&
                      write_list(descriptor_, each->threads) && write_list(descriptor_, each->routes) &&
+                     write_list(descriptor_, each->places) && write_list(descriptor_, each->neighbours) &&
                      write_list(descriptor_, each->ops);
     }
     return is_written ? "" : "not enough memory for the operations of the replay";
@@ -119,6 +121,8 @@ std::vector<plan_view> map_plans(int descriptor) {
         plan_view view;
         view.threads = from.take<plan_thread>(one[0].threads);
         view.routes = from.take<plan_route>(one[0].routes);
+        view.places = from.take<plan_place>(one[0].places);
+        view.neighbours = from.take<std::uint32_t>(one[0].neighbours);
         view.ops = from.take<plan_op>(one[0].ops);
         view.slot_count = one[0].slot_count;
         view.shared_slot_count = one[0].shared_slot_count;

@@ -20,6 +20,8 @@ struct plan_view {
     std::span<const plan_op> ops;
     std::span<const plan_thread> threads;
     std::span<const plan_route> routes;
+    std::span<const plan_place> places;
+    std::span<const std::uint32_t> neighbours;
     std::uint64_t slot_count = 0, shared_slot_count = 0, calls = 0, peak_op = 0, peak_bytes = 0;
 
     [[nodiscard]] std::span<const plan_op> of_thread(std::size_t index) const {

@@ -119,10 +119,13 @@ public:
 
     replay_plan make() {
         number_shared_blocks();
+        if (!has_threads_) plan_.places.push_back({});
         for (std::uint64_t i = 0; i < recorded_.events.size() && plan_.ok(); ++i) {
             move_scopes(i);
             add(recorded_.events[i]);
+            if (!has_threads_) mark_place(i);
         }
+        add_peak_place();
         std::vector<std::size_t> counts;
         for (const std::vector<plan_op>& each : ops_) counts.push_back(each.size());
         const std::uint64_t calls = plan_.calls;
@@ -237,6 +240,23 @@ private:
         grow(event.bytes);
     }
 
+    /// The n-th of `plan_places` places is after this share of the events; the peak, wherever it is.
+    void mark_place(std::uint64_t event) {
+        const std::uint64_t done = event + 1, events = recorded_.events.size();
+        now_ns_ = std::max(now_ns_, recorded_.events[event].time_ns);
+        const plan_place here{ops_[0].size(), done, now_ns_, live_bytes_};
+        if (plan_.peak_bytes > peak_place_.live_bytes) peak_place_ = here;
+        const std::uint64_t places = std::min(events, plan_places);
+        if (done * places / events != event * places / events) plan_.places.push_back(here);
+    }
+
+    void add_peak_place() {
+        const auto at = std::lower_bound(plan_.places.begin(), plan_.places.end(), peak_place_,
+                                         [](const plan_place& a, const plan_place& b) { return a.event < b.event; });
+        const bool is_there = at != plan_.places.end() && at->event == peak_place_.event;
+        if (!has_threads_ && peak_place_.event != 0 && !is_there) plan_.places.insert(at, peak_place_);
+    }
+
     void put_written(std::size_t thread, std::uint64_t bytes) {
         plan_op op{};
         op.set_bytes(bytes);
@@ -343,7 +363,8 @@ private:
     std::vector<std::uint32_t> slot_counts_; // by thread
     std::vector<std::uint64_t> in_use_;      // blocks, by route
     std::vector<std::uint64_t> asked_;       // bytes, by block
-    std::uint64_t live_bytes_ = 0;
+    std::uint64_t live_bytes_ = 0, now_ns_ = 0;
+    plan_place peak_place_;
     std::vector<temp_scope_time> scopes_, open_;
     std::size_t next_scope_ = 0;
 };

@@ -91,10 +91,25 @@ struct plan_thread {
     std::uint64_t tail = 0;             ///< operations behind these: they free what the program had not freed
 };
 
+/// A place of the trace at which memory is read.
+struct plan_place {
+    std::uint64_t op = 0;         ///< operations until then, of the only thread
+    std::uint64_t event = 0;      ///< events until then
+    std::uint64_t time_ns = 0;    ///< when the program was there; never falling
+    std::uint64_t live_bytes = 0; ///< in use then, as asked for
+};
+
+/// Places at equal distances in events. The peak of the live bytes is one more.
+inline constexpr std::uint64_t plan_places = 200;
+
+inline constexpr std::uint32_t no_neighbour = 0xFFFFFFFF;
+
 struct replay_plan {
     std::vector<plan_op> ops; ///< of the threads, one after the other
     std::vector<plan_thread> threads;
-    std::vector<plan_route> routes{1}; ///< the first is "not redirected"
+    std::vector<plan_route> routes{1};     ///< the first is "not redirected"
+    std::vector<plan_place> places;        ///< from the begin to the end, in their order; empty for several threads
+    std::vector<std::uint32_t> neighbours; ///< by operation: see neighbours_of(); empty: not asked for
     std::uint64_t slot_count = 0;
     std::uint64_t shared_slot_count = 0; ///< of these, the first ones: lines of blocks that several threads use
     std::uint64_t calls = 0;             ///< that allocate, resize and free, as the program made them

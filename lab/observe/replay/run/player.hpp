@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <new>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "observe/replay/plan/replay_plan.hpp"
@@ -20,6 +21,9 @@ namespace tenure::lab {
 
 /// How many operations ahead the loop fetches the slot of an operation.
 inline constexpr std::size_t fetched_ahead = 8;
+
+/// Why a replay was not made to its end.
+inline constexpr std::string_view no_memory = "the allocator had no memory for a block of the trace";
 
 /// Makes one allocating call.
 /// Returns   nullptr when the allocator has no memory; operator new throws std::bad_alloc then.

@@ -19,22 +19,25 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr std::array<option_spec, 2> options{{
+constexpr std::array<option_spec, 3> options{{
     {"touch", 2, 2, 0, 3, "what is written to a new block: 0 nothing, 1 a byte per page, 2 ends and pages, 3 all"},
     {"repeat", 1, 1, 1, 1'000'000, "how often the trace is replayed in each process"},
+    {"wait", 5, 5, 0, 600, "seconds for which memory is read after the last free"},
 }};
 
-constexpr std::array<part, 5> parts{{
+constexpr std::array<part, 7> parts{{
     {"time", 1},
     {"single calls", 1},
     {"memory", 1, 3},
     {"contents", 1, 1},
     {"time, threads", 2},
+    {"later memory", 1, 1, "returned memory"},
+    {"distances", 1, 3},
 }};
 
-constexpr std::uint64_t one_thread = 0b1111, all_parts = 0b11111;
+constexpr std::uint64_t one_thread = 0b1111, all_parts = 0b1111111;
 
-constexpr std::array<std::string_view, 7> unfair{
+constexpr std::array<std::string_view, 9> unfair{
     "A trace has the calls of a program and nothing else. What the program does between them is missing: its cache "
     "misses, its waiting, its input and output. The share of a program's time that allocation takes cannot be seen "
     "here.",
@@ -47,8 +50,15 @@ constexpr std::array<std::string_view, 7> unfair{
     "longer than in the loop, where calls overlap.",
     "A trace does not say whether operator delete was given the size. Replay gives none: a malloc that uses the size "
     "can be faster in the program.",
-    "Memory is the process's private pages above what it had before the first call, read at 100 places of the trace "
-    "and at its peak of live bytes. \"At the end\" is after everything was freed.",
+    "Memory is the process's private pages above what it had before the first call, read at 200 places of the trace "
+    "and at its peak of live bytes. \"At the end\" is after everything was freed, \"later\" some time after that in "
+    "which nobody calls the malloc: in one round, on one thread. A malloc that returns memory only in its own calls "
+    "keeps it then, as in a program that is idle.",
+    "The mean of resident per live byte is over the time of the recorded program: the area under resident memory "
+    "divided by the area under the live bytes.",
+    "Blocks used together: a block, and the one that the same call stack (without stacks: the same size class) had "
+    "allocated on the same thread before it, if both are in use. Distance is from the end of one to the begin of the "
+    "other. The trace does not say which blocks the program touches, nor when.",
     "One thread does the calls of all, in the order of the trace; the part \"time, threads\" has the threads of the "
     "program, which wait for each other only where a block crosses threads.",
     "The contents of all blocks are checked in processes of their own, with the calls of all threads on one.",

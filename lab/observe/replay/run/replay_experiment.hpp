@@ -24,12 +24,35 @@ inline constexpr std::string_view replay_first = "first replay";
 inline constexpr std::string_view replay_peak = "peak resident";
 inline constexpr std::string_view replay_digest = "contents";
 
+/// Names of other figures.
+inline constexpr std::string_view replay_mean = "resident per live byte, mean";
+inline constexpr std::string_view replay_close = "at most 64 B apart";
+inline constexpr std::string_view replay_same_page = "in the same 4 KiB page";
+inline constexpr std::string_view replay_distance = "median distance";
+/// The variant of figures of memory after the last free.
+inline constexpr std::string_view later_variant = "after the last free, without a call";
+
+/// Lists by place of the trace. The first three are the experiment's, and the same for every malloc.
+inline constexpr std::string_view course_events = "place, events";     ///< events until then
+inline constexpr std::string_view course_times = "place, time";        ///< ns
+inline constexpr std::string_view course_live = "place, live";         ///< bytes in use, as asked for
+inline constexpr std::string_view course_resident = "place, resident"; ///< KiB: the median of the rounds
+inline constexpr std::string_view course_fragmentation = "place, resident per live byte"; ///< %; 0 where none is live
+
 /// The rows of the experiment "advise".
 inline constexpr std::string_view as_recorded = "as recorded";
 inline constexpr std::string_view as_advised = "as advised";
 
 /// Parts, by index, of both experiments.
-enum replay_part : std::size_t { part_time, part_calls, part_memory, part_contents, part_threads };
+enum replay_part : std::size_t {
+    part_time,
+    part_calls,
+    part_memory,
+    part_contents,
+    part_threads,
+    part_later,
+    part_distances
+};
 
 /// "replay": a plan on every malloc. "advise": two plans, of which the second has redirected blocks, on one malloc.
 /// Their input is a file of plan/plan_file.hpp with the plans: first the one of one thread, then, for "replay", the one

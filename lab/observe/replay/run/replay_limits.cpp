@@ -11,7 +11,8 @@ namespace tenure::lab {
 
 std::string why_too_large(const replay_plan& plan) {
     constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
-    const std::uint64_t needed = plan.peak_bytes + plan.ops.size() * sizeof(plan_op) + plan.slot_count * sizeof(void*);
+    const std::uint64_t needed = plan.peak_bytes + plan.ops.size() * sizeof(plan_op) +
+                                 plan.neighbours.size() * sizeof(std::uint32_t) + plan.slot_count * sizeof(void*);
     const std::uint64_t available = available_memory_bytes();
     if (needed <= available) return {};
     return fmt::format(

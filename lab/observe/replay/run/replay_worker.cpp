@@ -10,45 +10,23 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "bench/harness/machine/memory.hpp"
 #include "bench/harness/page_array.hpp"
 #include "bench/harness/stopwatch.hpp"
 #include "bench/harness/tick_clock.hpp"
 #include "observe/replay/plan/plan_file.hpp"
 #include "observe/replay/run/content_check.hpp"
+#include "observe/replay/run/memory_parts.hpp"
+#include "observe/replay/run/part_pieces.hpp"
 #include "observe/replay/run/player.hpp"
 #include "observe/replay/run/replay_experiment.hpp"
 #include "observe/replay/run/threads.hpp"
-#include "observe/replay/run/touch.hpp"
 
 namespace tenure::lab {
 
 namespace {
-
-constexpr std::size_t memory_readings = 100; ///< places of the trace
-
-template<touch_policy Policy>
-struct touching : bare_around {
-    void made(const plan_op& op, void* block, std::uint64_t written) { touch<Policy>(block, written, op.bytes); }
-    void kept(const plan_op& op, void* block, std::uint64_t written) { touch<Policy>(block, written, op.bytes); }
-};
-
-/// Calls `use` with the policy's form of `touching`.
-template<class Use>
-void with_touch(touch_policy policy, Use use) {
-    switch (policy) {
-    case touch_policy::none: return use(touching<touch_policy::none>{});
-    case touch_policy::pages: return use(touching<touch_policy::pages>{});
-    case touch_policy::ends: return use(touching<touch_policy::ends>{});
-    case touch_policy::whole: return use(touching<touch_policy::whole>{});
-    }
-}
-
-touch_policy policy_of(const task& asked) { return static_cast<touch_policy>(asked.options["touch"]); }
 
 /// The proof asks about live blocks of the process's malloc, and at the end of a replay all are freed.
 void show_blocks(const task& asked) {
@@ -57,13 +35,6 @@ void show_blocks(const task& asked) {
     for (void*& each : blocks) each = std::malloc(bytes);
     asked.out.blocks(blocks, bytes);
     for (void* const each : blocks) std::free(each);
-}
-
-/// Frees what the program had not freed. Frees alone, so it cannot fail.
-void free_rest(const plan_view& plan, void** held, redirects& to, player_state& state) {
-    bare_around around;
-    for (std::size_t i = 0; i < plan.threads.size(); ++i)
-        static_cast<void>(play(plan.tail_of(i), held, to, around, state));
 }
 
 void measure_time(const task& asked, const plan_view& plan) {
@@ -173,44 +144,6 @@ void measure_calls(const task& asked, const plan_view& plan) {
     }
 }
 
-constexpr double mebibytes(double bytes) { return bytes / (1024.0 * 1024.0); }
-
-/// Plays the trace in pieces and reads the process's memory between them.
-void measure_memory(const task& asked, const plan_view& plan) {
-    const page_array<void*> held(plan.slot_count + 1);
-    const std::span<const plan_op> ops = plan.of_thread(0);
-    std::vector<std::size_t> places;
-    for (std::size_t i = 1; i <= memory_readings; ++i) places.push_back(ops.size() * i / memory_readings);
-    places.push_back(std::min<std::size_t>(plan.peak_op, ops.size()));
-    std::sort(places.begin(), places.end());
-    redirects to(plan.routes);
-    static_cast<void>(read_memory()); // its buffer's page
-    const std::size_t base = read_memory().resident;
-    std::size_t peak = base;
-    bool is_whole = true;
-    with_touch(policy_of(asked), [&](auto around) {
-        // A scope of Temp is open from one piece to the next, so the pieces share the loop's state.
-        player_state state;
-        std::size_t begin = 0;
-        for (const std::size_t end : places) {
-            is_whole = is_whole && play(ops.subspan(begin, end - begin), held.data(), to, around, state);
-            begin = end;
-            peak = std::max(peak, read_memory().resident);
-        }
-        if (is_whole) free_rest(plan, held.data(), to, state);
-    });
-    if (!is_whole) return asked.out.fail(no_memory);
-    const std::size_t end = read_memory().resident;
-    asked.out.value(replay_peak, {}, "MiB", mebibytes(static_cast<double>(peak - base)));
-    asked.out.value("at the end", {}, "MiB", end > base ? mebibytes(static_cast<double>(end - base)) : 0);
-    asked.out.value("peak of live bytes", {}, "MiB", mebibytes(static_cast<double>(plan.peak_bytes)), better::neither);
-    // A replay of a few kilobytes says nothing about an allocator's memory.
-    constexpr std::uint64_t least = std::uint64_t{1} << 20;
-    if (plan.peak_bytes >= least)
-        asked.out.value("resident per live byte", {}, "B/B",
-                        static_cast<double>(peak - base) / static_cast<double>(plan.peak_bytes), better::neither);
-}
-
 void check_contents(const task& asked, const plan_view& plan) {
     const page_array<void*> held(plan.slot_count + 1);
     redirects to(plan.routes);
@@ -257,6 +190,8 @@ void run_replay(const task& asked, std::size_t plan) {
     case part_calls: measure_calls(asked, view); break;
     case part_memory: measure_memory(asked, view); break;
     case part_contents: check_contents(asked, view); break;
+    case part_later: measure_later(asked, view); break;
+    case part_distances: measure_distances(asked, view); break;
     default: measure_threads(asked, view); break;
     }
     show_blocks(asked);

@@ -22,8 +22,6 @@
 
 namespace tenure::lab {
 
-inline constexpr std::string_view no_memory = "the allocator had no memory for a block of the trace";
-
 struct threads_outcome {
     std::string_view failure; ///< why it was not played to its end, in a sentence; empty: it was
     double spent_ns = 0;      ///< from the common start until the last thread's last operation

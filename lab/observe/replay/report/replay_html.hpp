@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+#pragma once
+
+/// \file
+/// The page of `tenure replay`: memory over the trace, then the tables that every report has.
+
+#include <string>
+#include <string_view>
+
+#include "report/result/result.hpp"
+
+namespace tenure::lab {
+
+/// `file`: the trace's name. `facts`: what was replayed, in lines.
+/// Requires  the result's first experiment is the replay.
+[[nodiscard]] std::string replay_page(const result& found, std::string_view file, std::string_view facts);
+
+}
