@@ -60,7 +60,8 @@ std::map<std::uint64_t, counts> by_size(const trace& of) {
     return found;
 }
 
-/// On one thread: heaptrack writes a moved block's free after realloc, when another thread can have its address already.
+/// On one thread: heaptrack writes a moved block's free after realloc, when another thread can have its address
+/// already.
 constexpr const char* model_alone = " model log 1";
 
 /// Each size that the program says it has asked for is allocated; a realloc has freed the size before it.
