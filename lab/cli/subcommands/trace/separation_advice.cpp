@@ -39,7 +39,7 @@ private:
     bool is_shown_ = ::isatty(STDERR_FILENO) == 1;
 };
 
-int say_interrupted() {
+int say_not_written() {
     say("interrupted: no advice is written");
     return exit_code::interrupted;
 }
@@ -70,13 +70,15 @@ int advise_separation(trace& recorded, const separation_request& request) {
         say(found.error);
         return exit_code::bad_usage;
     }
-    if (interrupted()) return say_interrupted();
+    if (interrupted()) return say_not_written();
     line.clear();
     bool is_written = write_to(request.file, to_advice_text(found.advised, remark_for(found, request.program)));
     if (!request.json.empty()) is_written = write_to(request.json, to_json(found, named)) && is_written;
     if (request.file == "-" || request.json == "-") return is_written ? exit_code::ok : exit_code::not_written;
     std::string text = to_text(found, named, output_style());
-    if (is_written)
+    if (is_written && found.advised.sites.empty())
+        text += fmt::format("{} is written, without sites.\n", request.file);
+    else if (is_written)
         text += fmt::format("{} is written. Use it: tenure run --advice {} -- PROGRAM\n", request.file, request.file);
     if (request.report_to == report_stream::err)
         std::fputs(text.c_str(), stderr);

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::size_t max_sites = 5; ///< of a class that are shown
 
-std::string paragraph(const std::string& text, std::size_t width, std::size_t indent) {
-    return std::string(indent, ' ') + wrapped(text, width - indent, indent + 2) + "\n";
+std::string paragraph(const std::string& text, std::size_t columns, std::size_t indent) {
+    return std::string(indent, ' ') + wrapped(text, columns - indent, indent + 2) + "\n";
 }
 
 std::string sum_in_words(const site_figures& sum, std::uint64_t all_calls) {

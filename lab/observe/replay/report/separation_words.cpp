@@ -82,7 +82,8 @@ std::vector<std::string> notes_in_words(const separation_report& of) {
     made.push_back(fmt::format(
         "Measured by {} replays on Tenure's heap, each in a process of its own, at 100 places of the trace. Peak and "
         "mean are of a heap that returns no memory to the system. After trim(), only pages with blocks in use are "
-        "left; a program that runs longer than the purge delay (1 s) comes near that.",
+        "left. The heap returns free pages after the purge delay (1 s), so a program that runs for much longer is "
+        "nearer to the mean after trim(), and a short one to the mean.",
         of.replays));
     made.emplace_back(
         "A replay cannot know when memory returns to the system between the program's calls, what its threads do at "

@@ -34,7 +34,7 @@ struct site_figures {
 
 /// When the blocks of a group of stacks die, and how long they live, in bytes.
 struct death_figures {
-    static constexpr std::size_t parts = 64; ///< of the trace's events; the last but one more: in use at the end
+    static constexpr std::size_t parts = 64; ///< of the trace's events; one more counts what is in use at the end
     std::array<double, parts + 1> when{};
     std::array<double, 4> lifetimes{}; ///< below 1 % of the trace's allocated bytes, 10 %, 50 %, and longer
 };
