@@ -189,6 +189,31 @@ TEST_F(replay_command, advise_finds_the_program_behind_a_shell) {
                              ", " + program.string() + ", which has"});
 }
 
+TEST_F(replay_command, advice_without_a_rebuild_is_a_file) {
+    record("--stacks 16");
+    const auto found = run("advise -o program.advice --check program.trace --json all.json program.trace");
+    ASSERT_EQ(found.code, 0) << found.err;
+    EXPECT_EQ(text_of_file(folder_ / "program.advice").substr(0, 16), "tenure-advice 1\n");
+    expect_words(found.out, {"mean after trim()", "program.advice is written", "cannot know"});
+    const nlohmann::json read = json("all.json");
+    EXPECT_LE(read["checked"].size(), 1U) << "where nothing helps there is nothing to check";
+    EXPECT_EQ(read["refusal"].get<std::string>().empty(), !read["sites"].empty());
+    const auto to_out = run("advise -o - program.trace");
+    ASSERT_EQ(to_out.code, 0) << to_out.err;
+    EXPECT_EQ(to_out.out.substr(0, 16), "tenure-advice 1\n");
+}
+
+TEST_F(replay_command, advice_without_a_rebuild_runs_a_program_too) {
+    const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "advised_program";
+    const auto found = run("advise -o program.advice -- " + program.string());
+    ASSERT_EQ(found.code, 0) << found.err;
+    EXPECT_EQ(found.out.find_first_not_of("-0123456789\n"), std::string::npos) << "standard output is the program's";
+    expect_words(found.err, {"mean after trim()"});
+    expect_words(text_of_file(folder_ / "program.advice"), {"tenure-advice 1", "# Learned from"});
+    for (const fs::directory_entry& each : fs::directory_iterator(folder_))
+        EXPECT_EQ(each.path().filename(), "program.advice") << "the trace was temporary";
+}
+
 TEST_F(replay_command, advise_ends_as_the_program_does) {
     EXPECT_EQ(run("advise -- /nowhere/program").code, 127);
     EXPECT_EQ(run("advise -- /").code, 126);
@@ -258,6 +283,10 @@ TEST_F(replay_command, wrong_options_are_refused_in_words) {
         {"advise a.trace --json - --html -", "standard output takes one"},
         {"replay a.trace --json - --html -", "standard output takes one"},
         {"replay a.trace --wait -1", "--wait"},
+        {"advise a.trace --check b.trace", "--check is for the advice file of -o"},
+        {"advise -o a.advice --html a.html a.trace", "-o writes no page"},
+        {"advise -o - --json - a.trace", "standard output takes one of -o and --json"},
+        {"advise -o - -- true", "standard output is the program's"},
         {"replay a.trace --agianst glibc", "--against"},
     };
     for (const auto& [words, said] : cases) {
@@ -267,6 +296,8 @@ TEST_F(replay_command, wrong_options_are_refused_in_words) {
     }
     EXPECT_EQ(run("advise a.trace --json no/folder/all.json").code, 3);
     EXPECT_EQ(run("replay a.trace --html no/folder/page.html").code, 3);
+    EXPECT_EQ(run("advise -o no/folder/a.advice a.trace").code, 3);
+    expect_words(run("advise --help").out, {"-o,--out FILE", "--check TRACE", "tenure run --advice"});
 }
 
 TEST_F(replay_command, help_lists_options_and_exit_codes) {

@@ -25,6 +25,7 @@
 #include "cli/command_line.hpp"
 #include "cli/programs/child_program.hpp"
 #include "cli/programs/traced_program.hpp"
+#include "cli/subcommands/trace/separation_advice.hpp"
 #include "cli/terminal.hpp"
 #include "observe/replay/advice/advice_report.hpp"
 #include "observe/replay/report/advise_html.hpp"
@@ -127,6 +128,17 @@ advise_command::advise_command(CLI::App& app)
     options_.add_to(*command_, 9);
     command_->add_option("--json", json_, "Writes all data as JSON; - means standard output")->type_name("FILE");
     command_
+        ->add_option("-o,--out", out_,
+                     "Finds call sites whose blocks should have heap pages of their own instead, and writes them for "
+                     "`tenure run --advice`; - means standard output")
+        ->type_name("FILE");
+    command_
+        ->add_option("--check", checks_,
+                     "With -o: a trace of another run. The advice is measured on it too, and withdrawn if it does not "
+                     "help there. May be repeated")
+        ->allow_extra_args(false)
+        ->type_name("TRACE");
+    command_
         ->add_option("--html", html_,
                      "Writes a page with a plot of the lifetimes of each group; - means standard output")
         ->type_name("FILE");
@@ -141,7 +153,9 @@ advise_command::advise_command(CLI::App& app)
         "Examples:\n"
         "  tenure advise -- ./parse input                       runs a program, and what it could allocate otherwise\n"
         "  tenure record --stacks 32 -o parse.trace -- ./parse  records a program\n"
-        "  tenure advise parse.trace --base jemalloc --html advice.html\n\n"
+        "  tenure advise parse.trace --base jemalloc --html advice.html\n"
+        "  tenure advise -o parse.advice --check other.trace parse.trace  for tenure run --advice, without a "
+        "rebuild\n\n"
         "A program is recorded with call stacks of 32 frames in a temporary file, and what is said of it goes to "
         "standard error: standard output is the program's. Of several processes the one with the largest trace "
         "counts.\n\n"
@@ -151,6 +165,10 @@ advise_command::advise_command(CLI::App& app)
         "of --base, in paired rounds. Advice that saves no time in these, and in as many others that confirm it, is "
         "not given. The more there is to compare the surer each comparison must be: --rounds is raised if it does not "
         "suffice.\n\n"
+        "With -o nothing is said of Temp, pools and arenas, and only --check, --touch, --timeout and --json matter: "
+        "the "
+        "trace is replayed on Tenure's heap with call sites in pages of their own, and what lowers its memory most is "
+        "written.\n\n"
         "Exit codes: of a program that is run, its own unless that is 0, or 128 plus the signal's number when a signal "
         "ended it; 0 ok, also if there is no advice; 2 invalid command line, or a file that is no trace or is empty; 3 "
         "a file or standard output could not be written; 70 the command itself failed; 126 the program cannot be "
@@ -163,6 +181,11 @@ std::string advise_command::mistake_in_options(bool is_run) const {
                            "advise -- PROGRAM ...",
                            words_[1]);
     if (html_ == "-" && json_ == "-") return "standard output takes one of --html and --json";
+    if (out_.empty() && !checks_.empty()) return "--check is for the advice file of -o";
+    if (!out_.empty() && !html_.empty()) return "-o writes no page: --html is for advice without -o";
+    if (out_ == "-" && (json_ == "-" || is_run))
+        return is_run ? "standard output is the program's: -o - is for a recorded trace"
+                      : "standard output takes one of -o and --json";
     if (options_.settings().rounds < least_rounds())
         return fmt::format("--rounds {} proves nothing: with fewer than {} rounds there is no interval of 95 %",
                            options_.settings().rounds, least_rounds());
@@ -175,7 +198,7 @@ int advise_command::run(int argc, char** argv) const {
         say(mistake);
         return exit_code::bad_usage;
     }
-    for (const std::string* const each : {&html_, &json_}) {
+    for (const std::string* const each : {&html_, &json_, &out_}) {
         if (const std::string reason = why_not_writable(*each); !reason.empty()) {
             say(reason);
             return exit_code::not_written;
@@ -212,7 +235,7 @@ int advise_command::record_and_advise(const found_malloc& base) const {
 
 int advise_command::advise_file(const std::string& file, const found_malloc& base, origin from) const {
     const bool is_run = from != origin::file;
-    const trace recorded = read_for_replay(file);
+    trace recorded = read_for_replay(file);
     if (!recorded.ok()) return exit_code::bad_usage;
     if (is_run && interrupted()) return say_interrupted();
     const std::string shown = is_run ? command_line_of(recorded, words_.front()) : file;
@@ -220,6 +243,12 @@ int advise_command::advise_file(const std::string& file, const found_malloc& bas
         say(fmt::format("several programs were recorded: advice is of process {}, {}, which has the largest trace. "
                         "`tenure record` keeps them all",
                         recorded.process, shown));
+    if (!out_.empty()) {
+        separation_request request{out_, json_, checks_, shown, is_run ? report_stream::err : report_stream::out, {}};
+        request.replay.touch = options_.settings().touch;
+        request.replay.timeout = options_.settings().timeout;
+        return advise_separation(recorded, request);
+    }
     stack_names names(recorded);
     advice_settings settings;
     settings.replay = options_.settings();

@@ -34,8 +34,8 @@ private:
     CLI::App* command_;
     replay_options options_;
     std::uint32_t groups_ = 8;
-    std::string base_ = "glibc", json_, html_;
-    std::vector<std::string> words_;
+    std::string base_ = "glibc", json_, html_, out_;
+    std::vector<std::string> checks_, words_;
 };
 
 }

@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// Call sites with pages of their own: what is found in traces of known shape, measured by replay.
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "observe/replay/report/separation_json.hpp"
+#include "observe/replay/report/separation_text.hpp"
+#include "observe/replay/separation/advice_file.hpp"
+#include "observe/replay/separation/separation_search.hpp"
+#include "replay/made_trace.hpp"
+#include "support/process.hpp"
+
+namespace {
+
+using namespace tenure::lab;
+using made::list_code, made::main_code, made::other_code, made::start_code, made::work_code;
+
+const char* const why_skipped = "a sanitizer's own memory is among what is measured";
+
+/// All code is in one file, but for what is at `begin` and behind it.
+trace with_code(trace of, std::uint64_t begin = 0x1000, std::uint64_t file_offset = 0) {
+    of.mappings.push_back({begin, begin + 0x7000, file_offset, "/usr/bin/made", "c0ffee"});
+    of.mappings.push_back({0x7f0000000000, 0x7f0000001000, 0, "[anon]", ""});
+    return of;
+}
+
+enum class stay : std::uint8_t { nothing, one_site };
+
+/// Two sites allocate in turn blocks of one size. Then those of the other site are freed, or all; then a third site
+/// allocates and frees many.
+trace two_sites(stay what, std::uint64_t shift = 0) {
+    made::program program;
+    const std::uint32_t one = program.stack({list_code + 8 + shift, work_code + 4 + shift, main_code + 4 + shift}),
+                        other = program.stack({list_code + 8 + shift, work_code + 40 + shift, main_code + 4 + shift}),
+                        busy = program.stack({other_code + 8 + shift, main_code + 8 + shift});
+    std::vector<std::uint64_t> of_one, of_other;
+    for (int i = 0; i < 40'000; ++i) {
+        of_one.push_back(program.allocate(112, one));
+        of_other.push_back(program.allocate(112, other));
+    }
+    if (what != stay::one_site)
+        for (const std::uint64_t each : of_one) program.free(each);
+    for (const std::uint64_t each : of_other) program.free(each);
+    for (int i = 0; i < 80'000; ++i) program.free(program.allocate(48, busy));
+    return program.take();
+}
+
+TEST(separation, blocks_that_die_together_get_pages_of_their_own) {
+    if (support::under_sanitizer()) GTEST_SKIP() << why_skipped;
+    trace recorded = with_code(two_sites(stay::one_site));
+    std::vector<std::string> steps;
+    const separation_report found = find_separation(
+        recorded, {}, [&](std::uint32_t, std::uint32_t, const std::string& what) { steps.push_back(what); });
+    ASSERT_EQ(found.error, "");
+    EXPECT_EQ(found.refusal, "");
+    EXPECT_GE(steps.size(), 3U);
+    EXPECT_TRUE(recorded.events.empty()) << "their memory is released";
+    ASSERT_EQ(found.advised.classes.size(), 1U) << "one of the two is enough: the other has ordinary pages";
+    ASSERT_EQ(found.advised.sites.size(), 1U) << to_advice_text(found.advised);
+    EXPECT_EQ(found.advised.sites[0].frames.size(), 2U) << "the place that calls malloc is the same";
+    EXPECT_EQ(found.separated_calls, 40'000U);
+    EXPECT_EQ(found.calls, 160'000U);
+    EXPECT_LT(found.learned.after.trimmed, found.learned.before.trimmed * 0.8);
+    EXPECT_TRUE(found.learned.is_better());
+}
+
+TEST(separation, sites_hold_in_another_run_where_the_file_is_mapped_elsewhere) {
+    if (support::under_sanitizer()) GTEST_SKIP() << why_skipped;
+    trace recorded = with_code(two_sites(stay::one_site));
+    separation_report found = find_separation(recorded, {});
+    ASSERT_FALSE(found.advised.sites.empty());
+    trace other = with_code(two_sites(stay::one_site, 0x550000000000), 0x550000001000);
+    check_separation(found, other, "other.trace", {});
+    ASSERT_EQ(found.error, "");
+    EXPECT_EQ(found.refusal, "");
+    ASSERT_EQ(found.checked.size(), 1U);
+    EXPECT_LT(found.checked[0].after.trimmed, found.checked[0].before.trimmed * 0.8);
+}
+
+TEST(separation, advice_that_does_not_help_in_another_run_is_withdrawn) {
+    if (support::under_sanitizer()) GTEST_SKIP() << why_skipped;
+    trace recorded = with_code(two_sites(stay::one_site));
+    separation_report found = find_separation(recorded, {});
+    ASSERT_FALSE(found.advised.sites.empty());
+    trace other = with_code(two_sites(stay::nothing));
+    check_separation(found, other, "other.trace", {});
+    ASSERT_EQ(found.error, "");
+    EXPECT_TRUE(found.advised.sites.empty());
+    EXPECT_TRUE(found.sites.empty());
+    EXPECT_NE(found.refusal.find("other.trace"), std::string::npos) << found.refusal;
+    EXPECT_EQ(to_advice_text(found.advised), "tenure-advice 1\n");
+}
+
+TEST(separation, where_nothing_helps_there_are_no_sites_and_a_sentence) {
+    if (support::under_sanitizer()) GTEST_SKIP() << why_skipped;
+    trace recorded = with_code(two_sites(stay::nothing));
+    const separation_report found = find_separation(recorded, {});
+    ASSERT_EQ(found.error, "");
+    EXPECT_TRUE(found.advised.sites.empty());
+    EXPECT_NE(found.refusal.find("No separation saves memory: the heap holds "), std::string::npos) << found.refusal;
+    EXPECT_EQ(found.separated_calls, 0U);
+}
+
+TEST(separation, without_stacks_or_in_code_without_a_file_nothing_is_separated) {
+    if (support::under_sanitizer()) GTEST_SKIP() << why_skipped;
+    for (const bool has_mappings : {false, true}) {
+        trace recorded = two_sites(stay::one_site, has_mappings ? 0x7f0000000000 - 0x1000 : 0);
+        if (has_mappings) recorded = with_code(std::move(recorded));
+        const separation_report found = find_separation(recorded, {});
+        ASSERT_EQ(found.error, "");
+        EXPECT_TRUE(found.advised.sites.empty());
+    }
+}
+
+TEST(separation, a_damaged_trace_is_refused_in_a_sentence) {
+    made::program program;
+    const std::uint64_t block = program.allocate(10);
+    program.free(block);
+    program.free(block);
+    trace recorded = program.take();
+    EXPECT_NE(find_separation(recorded, {}).error.find("freed before"), std::string::npos);
+}
+
+TEST(separation, reports_name_classes_sites_and_figures) {
+    separation_report found;
+    found.advised.objects = {{"c0ffee", "/usr/bin/made"}};
+    found.advised.classes = {{1, ""}, {2, ""}, {3, ""}};
+    found.advised.sites = {{1, {{0, 0x10}, {0, 0x20}}}, {2, {{0, 0x30}}}, {3, {{0, 0x40}}}};
+    found.sites = {{1, 2, 1, 4, {100, 2000, 1500}}, {2, 1, 2, 1, {50, 1000, 10}}, {3, 1, 3, 1, {5, 1000, 10}}};
+    found.calls = 1000;
+    found.separated_calls = 155;
+    found.how = "lifetime, by 4 frames";
+    found.learned = {{4e7, 3e7, 2e7}, {4e7, 3e7, 1e7}, 9e6, 30'000'000};
+    const place_names names = [](std::uint32_t stack) -> std::vector<std::string> {
+        if (stack == 3) return {"made+0x1234"};
+        return {"list_grow(char const*) at list.cpp:10",
+                stack == 1 ? "parse<int>::document_of_one_file() at p.cpp:3" : ""};
+    };
+    name_classes(found, names);
+    EXPECT_EQ(found.advised.classes[0].name, "parse") << "the outermost frame that decides";
+    EXPECT_EQ(found.advised.classes[1].name, "list-grow");
+    EXPECT_EQ(found.advised.classes[2].name, "class 3") << "no function is known";
+    EXPECT_TRUE(parse_advice(to_advice_text(found.advised)).ok()) << "names have valid letters";
+    const std::string text = to_text(found, names, {});
+    for (const char* const words : {"155 of 1000 calls", "class 1: parse", "100 calls (10.0 %)", "called by parse<int>",
+                                    "mean after trim()", "-50.0 %", "Not checked on another run", "cannot know"})
+        EXPECT_NE(text.find(words), std::string::npos) << words << "\n" << text;
+    found.checked.push_back(found.learned);
+    EXPECT_NE(to_text(found, names, {}).find("Checked on another run:"), std::string::npos);
+    const auto read = nlohmann::json::parse(to_json(found, names));
+    EXPECT_EQ(read["classes"][1]["name"], "list-grow");
+    EXPECT_EQ(read["sites"][0]["stack"].size(), 2U);
+    EXPECT_EQ(read["learned"]["with"]["mean_trimmed_bytes"], 1e7);
+    EXPECT_EQ(read["learned"]["is_better"], true);
+}
+
+TEST(separation, figures_are_better_only_if_nothing_rises) {
+    const separation_figures better{{40e6, 30e6, 20e6}, {40e6, 30e6, 18e6}, 0, 0};
+    EXPECT_TRUE(better.is_better());
+    separation_figures other = better;
+    other.after.peak = 41e6;
+    EXPECT_FALSE(other.is_better()) << "the peak rises";
+    other = better;
+    other.after.mean = 31e6;
+    EXPECT_FALSE(other.is_better()) << "the mean rises";
+    other = better;
+    other.after.trimmed = 19.8e6;
+    EXPECT_FALSE(other.is_better()) << "1 % is too little";
+    other.after.peak = 36e6;
+    EXPECT_TRUE(other.is_better()) << "the peak falls";
+    const separation_figures small{{4e6, 3e6, 2e6}, {4e6, 3e6, 1.5e6}, 0, 0};
+    EXPECT_FALSE(small.is_better()) << "less than 1 MiB";
+}
+
+}
