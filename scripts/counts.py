@@ -122,7 +122,7 @@ def of_step(status, text, junit=None):
 
 def place_of(name):
     """The test behind a name: one that runs in several forms or at several levels is the same test."""
-    name = re.sub(r"^(checked\.)?(dropin\.)?((hardened|verified)\.)?", r"\2", name)
+    name = re.sub(r"^(checked\.)?(dropin\.)?((hardened|verified|grouped)\.)?", r"\2", name)
     return re.sub(r"\bv\d+_\d+_checks\d+::", "", name)  # the inline namespace of a type parameter
 
 

@@ -27,6 +27,7 @@
 #include "cli/programs/child_program.hpp"
 #include "cli/subcommands/options.hpp"
 #include "cli/terminal.hpp"
+#include "observe/replay/separation/advice_file.hpp"
 
 namespace tenure::lab {
 
@@ -254,6 +255,7 @@ std::string run_command::apply_settings() const {
         std::error_code error;
         const std::string whole = std::filesystem::canonical(advice_, error).string();
         if (error) return fmt::format("--advice {}: {}", advice_, error.message());
+        if (std::string wrong = why_not_advice(whole); !wrong.empty()) return fmt::format("--advice: {}", wrong);
         ::setenv("TENURE_ADVICE", whole.c_str(), 1);
     }
     return limit_.empty() ? std::string{} : set("heap_limit_bytes=" + limit_, "--limit");

@@ -99,11 +99,15 @@ using namespace tenure;
     return moved;
 }
 
+[[nodiscard]] void* aligned_of_no_group(std::size_t alignment, std::size_t bytes) noexcept {
+    return dropin::allocate_aligned(bytes, alignment < default_alignment ? default_alignment : alignment);
+}
+
 [[nodiscard]] TENURE_ALWAYS_INLINE void* aligned(std::size_t alignment, std::size_t bytes) noexcept {
-    const std::size_t wanted = alignment < default_alignment ? default_alignment : alignment;
     void* block = nullptr;
-    if (dropin::allocate_as_advised(block, bytes, wanted, detail::fill::none)) return block;
-    return dropin::allocate_aligned(bytes, wanted);
+    const bool is_served =
+        dropin::allocate_as_advised(block, bytes, std::max(alignment, default_alignment), detail::fill::none);
+    return is_served ? block : aligned_of_no_group(alignment, bytes);
 }
 
 }

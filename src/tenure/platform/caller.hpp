@@ -28,32 +28,36 @@ struct caller_rule {
     bool is_from_frame_pointer;
 };
 
+/// Larger frames are not followed.
+constexpr std::int32_t max_caller_frame_bytes = 16 * 1024;
+
 /// The rule for a return address, from the unwind tables.
 /// Returns   false if there is no table, or the rule is not as simple.
-/// Cost      about 0.3 us. Threads   any; no locks.
+/// Cost      about 0.3 us. Threads   any; before glibc 2.35, with the loader's lock.
 [[nodiscard]] bool find_caller_rule(std::uintptr_t position, caller_rule& found) noexcept;
 
 /// The caller of the function that this is inlined into.
 #if defined(__x86_64__)
+constexpr bool has_caller_walk = true;
 [[nodiscard]] TENURE_ALWAYS_INLINE caller caller_of_this_function() noexcept {
     const auto* const frame = static_cast<const std::uintptr_t*>(__builtin_frame_address(0));
     return {frame[1], reinterpret_cast<std::uintptr_t>(frame + 2), frame[0]};
 }
 #else
+constexpr bool has_caller_walk = false;
 // Without a stack pointer, move_outwards() stops at once: only the immediate caller is known.
 [[nodiscard]] TENURE_ALWAYS_INLINE caller caller_of_this_function() noexcept {
     return {reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)), 0, 0};
 }
 #endif
 
-/// Replaces a function by its caller.
-/// Requires  the rule is that of the function's position.
-/// Returns   false if the frame would be larger than any that is followed: another function was loaded there since.
+/// Replaces a function by its caller. Reads the function's frame.
+/// Requires  the rule is that of the function's position, whose code was never replaced since the rule was found.
+/// Returns   false if the frame is larger than any that is followed.
 [[nodiscard]] TENURE_ALWAYS_INLINE bool move_outwards(caller& of, const caller_rule& rule) noexcept {
-    constexpr std::size_t max_frame_bytes = 16 * 1024;
     const std::uintptr_t base = rule.is_from_frame_pointer ? of.frame_pointer : of.stack_pointer;
     const std::uintptr_t end = base + static_cast<std::uintptr_t>(rule.frame_bytes);
-    if (end - of.stack_pointer - 1 >= max_frame_bytes || of.stack_pointer == 0) return false;
+    if (end - of.stack_pointer - 1 >= std::uintptr_t{max_caller_frame_bytes} || of.stack_pointer == 0) return false;
     const auto value_at = [end](std::int16_t offset) {
         std::uintptr_t value;
         __builtin_memcpy(&value, reinterpret_cast<const char*>(end) + offset, sizeof value);

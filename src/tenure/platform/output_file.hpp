@@ -38,10 +38,11 @@ private:
     bool is_sound_ = false;
 };
 
-/// Calls `visit` with one part of the file after another. Returns   whether it could be read to its end.
+/// Calls `visit` with one part of the file after another. Does not wait for who writes into a pipe.
+/// Returns   whether it could be read to its end, and that has come before `max_bytes`.
 [[nodiscard]] TENURE_API bool read_in_parts(const char* path, char* buffer, std::size_t capacity,
-                                            void (*visit)(void* context, std::string_view part) noexcept,
-                                            void* context) noexcept;
+                                            void (*visit)(void* context, std::string_view part) noexcept, void* context,
+                                            std::size_t max_bytes = SIZE_MAX) noexcept;
 
 /// Milliseconds since the begin of 1970. Cost      about 20 ns.
 [[nodiscard]] TENURE_API std::uint64_t unix_ms() noexcept;

@@ -7,7 +7,6 @@
 
 #include <dlfcn.h>
 #include <execinfo.h>
-#include <link.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -28,14 +27,15 @@ namespace {
 #define NOT_INLINED __attribute__((noinline, noclone))
 
 constexpr unsigned groups = 7;
+constexpr unsigned in_plugin = 9; // its site; the others have the numbers of their groups, and 0 and 8 have none
 constexpr int max_frames = 4;
-void* noted[groups + 1][max_frames + 1]; // the first is in a function that notes
-int noted_count[groups + 1];
+void* noted[in_plugin + 1][max_frames + 1]; // the first is in a function that notes
+int noted_count[in_plugin + 1];
 bool is_noting = false;
 
 /// Called by a function whose last call is the allocation, in place of its own return.
-__attribute__((always_inline)) inline void note(unsigned group, int frames) {
-    if (is_noting && group != 0) noted_count[group] = ::backtrace(noted[group], frames + 1) - 1;
+__attribute__((always_inline)) inline void note(unsigned site, int frames) {
+    if (is_noting && site != 0) noted_count[site] = ::backtrace(noted[site], frames + 1) - 1;
 }
 
 NOT_INLINED void* by_malloc(unsigned group, int frames, std::size_t bytes) {
@@ -138,35 +138,51 @@ void* allocate(unsigned site, std::size_t bytes) {
 constexpr unsigned sites = 9;
 unsigned group_of_site(unsigned site) { return site > groups ? 0 : site; }
 
-/// Writes what was noted. A position in a file is that in the process less the base, as in any program whose segments
+using allocate_by = void*(void* (*)(unsigned, int, std::size_t), unsigned, std::size_t);
+
+/// Where an object is mapped, and its name.
+struct object {
+    std::uintptr_t base;
+    std::string path;
+};
+object object_of(const void* code) {
+    Dl_info info{};
+    char whole[4096]{};
+    if (::dladdr(code, &info) == 0) return {};
+    const bool is_program = std::strchr(info.dli_fname, '/') == nullptr;
+    if (::realpath(is_program ? "/proc/self/exe" : info.dli_fname, whole) == nullptr) return {};
+    return {reinterpret_cast<std::uintptr_t>(info.dli_fbase), whole};
+}
+
+/// Writes what was noted. A position in a file is that in the process less the base, as in any object whose segments
 /// are mapped at their distance in the file.
-bool write_advice(const char* path) {
+bool write_advice(const char* path, const char* library) {
+    void* const loaded = ::dlopen(library, RTLD_NOW);
+    if (loaded == nullptr) return false;
+    auto* const from_plugin = reinterpret_cast<allocate_by*>(::dlsym(loaded, "allocate_by"));
     is_noting = true;
     for (unsigned site = 1; site <= groups; ++site) std::free(allocate(site, 100));
+    std::free(from_plugin(&by_malloc, in_plugin, 100));
     is_noting = false;
+    const object objects[] = {object_of(reinterpret_cast<void*>(&write_advice)), object_of(noted[in_plugin][1])};
     std::ofstream file(path);
-    file << "tenure-advice 1\n# of a program for itself\nobject 0 - ";
-    char own[4096]{};
-    if (::readlink("/proc/self/exe", own, sizeof own - 1) <= 0) return false;
-    file << own << '\n';
+    file << "tenure-advice 1\n# of a program for itself\n";
+    for (unsigned index = 0; index < 2; ++index) file << "object " << index << " - " << objects[index].path << '\n';
     for (unsigned group = 1; group <= groups; ++group) file << "class " << group << " group " << group << '\n';
-    ElfW(Addr) base = 0;
-    ::dl_iterate_phdr(
-        [](dl_phdr_info* info, std::size_t, void* to) {
-            *static_cast<ElfW(Addr)*>(to) = info->dlpi_addr;
-            return 1; // the program comes first
-        },
-        &base);
-    for (unsigned group = 1; group <= groups; ++group) {
-        file << "site " << group;
-        for (int frame = 1; frame <= noted_count[group]; ++frame) {
+    for (unsigned site = 1; site <= in_plugin; ++site) {
+        if (noted_count[site] == 0) continue;
+        file << "site " << (site == in_plugin ? 5 : site);
+        for (int frame = 1; frame <= noted_count[site]; ++frame) {
+            const unsigned index = site == in_plugin && frame == 1 ? 1 : 0;
             char text[40];
-            std::snprintf(text, sizeof text, " 0+%lx",
-                          static_cast<unsigned long>(reinterpret_cast<std::uintptr_t>(noted[group][frame]) - base));
+            std::snprintf(
+                text, sizeof text, " %u+%lx", index,
+                static_cast<unsigned long>(reinterpret_cast<std::uintptr_t>(noted[site][frame]) - objects[index].base));
             file << text;
         }
         file << '\n';
     }
+    ::dlclose(loaded);
     return file.good();
 }
 
@@ -239,6 +255,39 @@ void pass_between_threads() {
     for (std::atomic<void*>& each : mailbox) std::free(each.load());
 }
 
+/// Whether blocks of the plug-in's call site and of one without advice share no page.
+bool are_apart(allocate_by* from_plugin) {
+    std::map<std::uintptr_t, bool> is_of_plugin;
+    std::vector<void*> blocks;
+    bool apart = true;
+    for (int each = 0; each < 2000; ++each) {
+        const bool is_from_plugin = each % 2 == 0;
+        void* const block = is_from_plugin ? from_plugin(&by_malloc, in_plugin, 100) : other_malloc(100);
+        blocks.push_back(block);
+        const auto page = reinterpret_cast<std::uintptr_t>(block) >> 15;
+        apart = is_of_plugin.try_emplace(page, is_from_plugin).first->second == is_from_plugin && apart;
+    }
+    for (void* const block : blocks) std::free(block);
+    return apart;
+}
+
+/// The library is found after some slow calls, also when it was unloaded and loaded again.
+void use_plugin(const char* library) {
+    for (int round = 0; round < 4; ++round) {
+        void* const loaded = ::dlopen(library, RTLD_NOW);
+        if (loaded == nullptr) return expect(false, "the library cannot be loaded");
+        auto* const from_plugin = reinterpret_cast<allocate_by*>(::dlsym(loaded, "allocate_by"));
+        bool is_found = false;
+        for (int attempt = 0; attempt < 14 && !is_found; ++attempt) {
+            for (int slow = 0; slow < 1 << attempt; ++slow) std::free(other_malloc(3'000'000));
+            is_found = are_apart(from_plugin);
+        }
+        expect(is_found, "the call site of the loaded library was never found");
+        ::dlclose(loaded);
+        fill_and_free(nullptr);
+    }
+}
+
 int run(const std::string& what, const char* library) {
     if (what == "groups") {
         page_groups pages;
@@ -259,14 +308,8 @@ int run(const std::string& what, const char* library) {
         expect(status == 0, "the child has failed");
         fill_and_free(nullptr);
         std::free(block);
-    } else { // a library that is loaded meanwhile
-        page_groups pages;
-        for (int round = 0; round < 20; ++round) {
-            void* const loaded = ::dlopen(library, RTLD_NOW);
-            expect(loaded != nullptr, "the library cannot be loaded");
-            fill_and_free(round == 0 ? &pages : nullptr);
-            ::dlclose(loaded);
-        }
+    } else {
+        use_plugin(library);
     }
     return failures == 0 ? 0 : 1;
 }
@@ -281,7 +324,7 @@ int main(int count, char** words) {
         return status;
     }
     const std::string path = std::string{words[0]} + "." + words[1] + ".advice";
-    if (!write_advice(path.c_str())) return 3;
+    if (!write_advice(path.c_str(), words[2])) return 3;
     ::setenv("TENURE_ADVICE", path.c_str(), 1);
     ::execv("/proc/self/exe", words);
     return 4;

@@ -15,8 +15,8 @@
 #include <tenure/heap/detail/profile/mapping_lines.hpp>
 #include <tenure/heap/detail/small/heap_segment.hpp>
 #include <tenure/heap/detail/small/heap_shard.hpp>
-#include <tenure/platform/mutex.hpp>
 #include <tenure/platform/output_file.hpp>
+#include <tenure/platform/program.hpp>
 
 namespace tenure::inline TENURE_ABI::dropin {
 
@@ -25,8 +25,8 @@ namespace {
 constinit advice_file advice{};
 constinit std::uint16_t tags[max_groups + 1]{}; ///< by group; written before there is a site
 
-constinit platform::mutex finding_mutex;
-constinit std::atomic<bool> is_anything_missing{false}; ///< a site whose objects are not all loaded
+constinit std::atomic<std::uint64_t> looking_process{0}; ///< whose thread looks; in the child of a fork, that is nobody
+constinit std::atomic<bool> may_change{false};           ///< a site has an object that was not there at the start
 constinit std::atomic<std::uint32_t> slow_calls{0};
 
 /// Notes where the objects' code is mapped.
@@ -48,14 +48,15 @@ struct object_finder {
         bool is_id_read = false;
         for (advised_object* each = advice.begin_of_objects(); each != advice.end_of_objects(); ++each) {
             bool& is_known = is_found[each - advice.begin_of_objects()];
-            if (is_known) continue;
+            if (is_known || each->is_permanent) continue;
             if (each->id.count != 0 && !is_id_read) {
                 id = platform::build_id_at(begin);
                 is_id_read = true;
             }
-            const bool is_same = each->id.count == 0 ? each->path_hash == hash
-                                                     : id.count == each->id.count &&
-                                                           std::equal(id.bytes, id.bytes + id.count, each->id.bytes);
+            const bool is_same =
+                each->id.count == 0 || id.count == 0
+                    ? each->path_hash == hash
+                    : id.count == each->id.count && std::equal(id.bytes, id.bytes + id.count, each->id.bytes);
             if (!is_same) continue;
             is_known = true;
             move(*each, line);
@@ -82,10 +83,11 @@ struct object_finder {
     }
     void forget_missing() noexcept {
         for (advised_object* each = advice.begin_of_objects(); each != advice.end_of_objects(); ++each) {
-            if (!is_found[each - advice.begin_of_objects()]) forget(*each);
+            if (!is_found[each - advice.begin_of_objects()] && !each->is_permanent) forget(*each);
         }
     }
 };
+constinit char part_of_mappings[4096]{}; // not on the stack of a call of malloc
 constinit object_finder finder{};
 
 /// Returns   whether all its objects are loaded.
@@ -99,12 +101,20 @@ constinit object_finder finder{};
     return true;
 }
 
-/// Requires  the mutex.
-void find_sites() noexcept {
-    char buffer[4096];
+/// Whether the site's objects were there at the start: the first `count` ones.
+[[nodiscard]] bool is_permanent(const advised_site& site, std::size_t count) noexcept {
+    return std::all_of(site.objects, site.objects + count,
+                       [](std::uint8_t each) { return advice.begin_of_objects()[each].is_permanent; });
+}
+
+enum class moment : std::uint8_t { start, later };
+
+/// Requires  no other thread of the process is in it.
+void find_sites(moment when) noexcept {
     std::fill(std::begin(finder.is_found), std::end(finder.is_found), false);
+    finder.lines = {};
     const bool is_read = platform::read_in_parts(
-        platform::mappings_file, buffer, sizeof buffer,
+        platform::mappings_file, part_of_mappings, sizeof part_of_mappings,
         [](void* context, std::string_view part) noexcept {
             auto& self = *static_cast<object_finder*>(context);
             self.lines.read(part, [&self](const detail::mapping_line& line) { self.take(line); });
@@ -112,48 +122,54 @@ void find_sites() noexcept {
         &finder);
     if (!is_read) return;
     finder.forget_missing();
-    bool misses_any = false;
+    if (when == moment::start) {
+        for (advised_object* each = advice.begin_of_objects(); each != advice.end_of_objects(); ++each)
+            each->is_permanent = each->begin != 0;
+    }
+    bool has_later_object = false;
     for (advised_site* each = advice.begin_of_sites(); each != advice.end_of_sites(); ++each) {
         std::uintptr_t positions[max_site_frames];
-        if (each->is_added || each->is_hopeless) continue;
-        if (!find_positions(*each, positions)) {
-            misses_any = true;
-            continue;
-        }
-        each->is_added = advised_sites.add(positions, each->count, each->group);
+        if (each->is_hopeless) continue;
+        has_later_object = has_later_object || !is_permanent(*each, each->count);
+        if (each->is_added || !find_positions(*each, positions)) continue;
+        each->is_added =
+            is_permanent(*each, each->count - 1u) && advised_sites.add(positions, each->count, each->group);
         each->is_hopeless = !each->is_added;
     }
-    is_anything_missing.store(misses_any, std::memory_order_relaxed);
+    may_change.store(has_later_object, std::memory_order_relaxed);
 }
 
 void report_unreadable(const char* path) noexcept {
     report_text text;
     text.text("TENURE_ADVICE=").text(path).text(" has no effect: ").text(advice.why());
     if (advice.line() > 1) text.text(" (line ").number(advice.line()).text(")");
-    text.text(". Write the file again with `tenure advise -o FILE`.");
+    text.text(". `tenure advise -o FILE` writes one.");
     report(report_kind::notice, text.view());
 }
 
 /// One after another, so that a tag leads to its group. If another thread makes one in between, the frees of some
 /// groups take the slow path.
 void make_tags() noexcept {
+    unsigned last = advised == advised_calls::all ? max_groups : 0;
     for (unsigned group = 1; group <= max_groups; ++group) {
+        if (!advice.name_of_group(group).empty()) last = group;
+    }
+    for (unsigned group = 1; group <= last; ++group) {
         report_text name;
-        name.text("advice ");
-        advice.name_of_group(group).empty() ? name.number(group) : name.text(advice.name_of_group(group));
+        name.text("advice ").number(group).text(" ").text(advice.name_of_group(group));
         tags[group] = tag::named(name.view()).id();
     }
 }
 
-/// At the start: the libraries that the program is linked to are mapped, and nothing of the program has run.
+/// At the start: the libraries that the program is linked to are mapped. Their constructors may have run, so blocks of
+/// call sites may lie in ordinary pages.
 __attribute__((constructor)) void follow_advice() noexcept {
     if constexpr (advised == advised_calls::all) return make_tags();
     const char* const path = host::environment("TENURE_ADVICE");
     if (path == nullptr || *path == '\0') return;
     if (!advice.read(path)) return report_unreadable(path);
     make_tags();
-    const platform::lock_guard lock(finding_mutex);
-    find_sites();
+    find_sites(moment::start);
 }
 
 /// The calling thread's cache for a group; nullptr if it is not known. The drop-in never allocates under another tag,
@@ -169,6 +185,16 @@ __attribute__((constructor)) void follow_advice() noexcept {
         return detail::pop(block, blocks_for<default_alignment>(cache, bytes));
     const bool is_small = bytes <= detail::max_small_bytes && alignment <= detail::max_small_bytes;
     return is_small && detail::pop(block, cache.of_class[detail::class_for(bytes, alignment)]);
+}
+
+/// The size of a small block in a page of a group or an ordinary one; zero if the heap must be asked.
+[[nodiscard]] std::size_t room_of_small(const void* block) noexcept {
+    const bool is_special = (address_of(block) & (detail::max_segment_bytes - 1)) == 0;
+    if (detail::process_cache() == nullptr || is_special) return 0;
+    const std::size_t number = detail::class_number_at(block, detail::max_segment_bytes);
+    if (number == detail::tagged_class)
+        return detail::class_bytes(detail::heap_segment::page_of(block, detail::max_segment_bytes).class_index);
+    return number < detail::small_class_count ? detail::class_bytes(number) : 0;
 }
 
 /// Remembers the cache that the heap has opened for the group, if it has.
@@ -193,14 +219,19 @@ advice_figures advice_now() noexcept {
 }
 
 void look_for_sites_again() noexcept {
-    if (!is_anything_missing.load(std::memory_order_relaxed)) [[likely]]
+    if (!may_change.load(std::memory_order_relaxed)) [[likely]]
         return;
-    constexpr std::uint32_t first_look = 64;
+    constexpr std::uint32_t first_look = 64, last_look = std::uint32_t{1} << 26;
     const std::uint32_t calls = slow_calls.fetch_add(1, std::memory_order_relaxed) + 1;
-    if (calls < first_look || (calls & (calls - 1)) != 0 || !finding_mutex.try_lock()) return;
+    if (calls < first_look || (calls & (calls - 1)) != 0) return;
     const int saved = errno;
-    find_sites();
-    finding_mutex.unlock();
+    const std::uint64_t own = platform::process_id();
+    std::uint64_t present = looking_process.load(std::memory_order_relaxed);
+    if (present != own && looking_process.compare_exchange_strong(present, own, std::memory_order_acquire)) {
+        find_sites(moment::later);
+        if (calls == last_look) may_change.store(false, std::memory_order_relaxed);
+        looking_process.store(0, std::memory_order_release);
+    }
     errno = saved;
 }
 
@@ -210,7 +241,12 @@ bool deallocate_in_group(detail::thread_cache& main, void* block) noexcept {
     const detail::small_page& page = detail::heap_segment::page_of(block, detail::max_segment_bytes);
     const detail::heap_shard* const owner = page.owner.load(detail::memory_order::acquire);
     const std::size_t index = owner != nullptr ? std::size_t{owner->tag} - tags[1] : max_groups;
-    if (index >= max_groups || main.known[index] == nullptr) return false;
+    if (index >= max_groups || tags[index + 1] != owner->tag) return false;
+    if (main.known[index] == nullptr) { // the first block of the group on this thread
+        if (detail::process_cache_or_open_for(owner->tag) == nullptr) return false;
+        note_cache(static_cast<unsigned>(index + 1));
+        if (main.known[index] == nullptr) return false;
+    }
     detail::thread_cache& mine = *main.known[index];
     return mine.tag == owner->tag && page.samples() == 0 && detail::push_into_tagged(mine, page.class_index, block);
 }
@@ -221,10 +257,13 @@ void* allocate_in_group(unsigned group, std::size_t bytes, std::size_t alignment
     void* block = nullptr;
     if (cache != nullptr && pop_from(*cache, block, bytes, alignment)) [[likely]]
         return how == detail::fill::zero ? std::memset(block, 0, bytes) : block;
+    const int saved = errno;
     block = allocate_tagged(tags[group], bytes, alignment, how, caller);
     if (cache == nullptr) note_cache(group);
     look_for_sites_again();
-    return block;
+    if (block != nullptr) return block;
+    errno = saved;
+    return how == detail::fill::zero ? allocate_zeroed_slow(bytes, alignment) : allocate_slow(bytes, alignment);
 }
 
 void* reallocate_in_group(unsigned group, void* block, std::size_t bytes, const void* caller) noexcept {
@@ -233,7 +272,13 @@ void* reallocate_in_group(unsigned group, void* block, std::size_t bytes, const 
         deallocate(block);
         return nullptr;
     }
-    return is_early(block) ? move_early(block, bytes) : reallocate_tagged(tags[group], block, bytes, caller);
+    if (is_early(block)) return move_early(block, bytes);
+    if (const std::size_t room = room_of_small(block); bytes <= room && bytes >= room / 2) return block;
+    const int saved = errno;
+    if (void* const moved = reallocate_tagged(tags[group], block, bytes, caller); moved != nullptr) return moved;
+    void* const moved = detail::process_reallocate(block, bytes); // from ordinary pages
+    if (moved != nullptr) errno = saved;
+    return moved;
 }
 
 }

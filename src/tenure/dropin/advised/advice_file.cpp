@@ -61,10 +61,14 @@ bool advice_file::read(const char* path) noexcept {
     char buffer[4096];
     const bool is_read = platform::read_in_parts(
         path, buffer, sizeof buffer,
-        [](void* self, std::string_view part) noexcept { static_cast<advice_file*>(self)->take(part); }, this);
-    if (!is_read) why_ = "it cannot be read";
-    if (is_read && why_.empty() && line_count_ == 0) why_ = "it is empty";
-    if (is_read && why_.empty() && length_ != 0) why_ = "its last line is cut off";
+        [](void* self, std::string_view part) noexcept { static_cast<advice_file*>(self)->take(part); }, this,
+        max_bytes);
+    if (!is_read) why_ = "it cannot be read, or is larger than 1 MiB";
+    if (why_.empty() && length_ != 0) {
+        ++line_count_;
+        why_ = "its last line is cut off";
+    }
+    if (why_.empty() && line_count_ == 0) why_ = "it is empty";
     if (!why_.empty()) site_count_ = object_count_ = 0;
     return why_.empty();
 }

@@ -3,6 +3,8 @@
 
 #include <tenure/dropin/detail/advice.hpp>
 
+#include <iterator>
+
 namespace tenure::inline TENURE_ABI::dropin {
 
 using detail::memory_order;
@@ -20,20 +22,29 @@ unsigned site_table::group_of_frames(platform::caller call, std::uint32_t found)
     return group_and_one == 0 ? 0 : group_and_one - 1;
 }
 
-detail::atomic<std::uint32_t>* site_table::find_or_add(std::uint64_t key) noexcept {
-    line& in = lines_[line_of(key)];
-    std::size_t unused = line_keys;
-    for (std::size_t index = 0; index < line_keys; ++index) {
-        const std::uint64_t present = in.keys[index].load(memory_order::relaxed);
-        if (present == key) return &in.codes[index];
-        if (unused == line_keys && present <= removed_key) unused = index;
-        if (present == 0) break;
+std::uint32_t site_table::find_behind(std::uint64_t key) const noexcept {
+    for (std::size_t next = 1; next < max_lines; ++next) {
+        const line& in = lines_[(line_of(key) + next) % std::size(lines_)];
+        for (std::size_t index = 0; index < line_keys; ++index) {
+            const std::uint64_t present = in.keys[index].load(memory_order::acquire);
+            if (present == 0) return 0;
+            if (present == key) return in.codes[index].load(memory_order::acquire);
+        }
     }
-    if (unused == line_keys) return nullptr;
-    // A look-up that finds the key before the code is stored takes it for no site.
-    in.codes[unused].store(0, memory_order::relaxed);
-    in.keys[unused].store(key, memory_order::release);
-    return &in.codes[unused];
+    return 0;
+}
+
+detail::atomic<std::uint32_t>* site_table::find_or_add(std::uint64_t key) noexcept {
+    for (std::size_t next = 0; next < max_lines; ++next) {
+        line& in = lines_[(line_of(key) + next) % std::size(lines_)];
+        for (std::size_t index = 0; index < line_keys; ++index) {
+            const std::uint64_t present = in.keys[index].load(memory_order::relaxed);
+            // A look-up that finds the key before its code is stored takes it for no site.
+            if (present == 0) in.keys[index].store(key, memory_order::release);
+            if (present == 0 || present == key) return &in.codes[index];
+        }
+    }
+    return nullptr;
 }
 
 bool site_table::add(const std::uintptr_t* positions, std::size_t count, unsigned group) noexcept {
@@ -62,9 +73,7 @@ void site_table::remove(std::uintptr_t begin, std::uintptr_t end) noexcept {
         for (std::size_t index = 0; index < line_keys; ++index) {
             const std::uintptr_t position =
                 in.keys[index].load(memory_order::relaxed) & ((std::uint64_t{1} << position_bits) - 1);
-            if (position <= begin || position > end) continue;
-            in.codes[index].store(0, memory_order::relaxed);
-            in.keys[index].store(removed_key, memory_order::relaxed);
+            if (position > begin && position <= end) in.codes[index].store(0, memory_order::relaxed);
         }
     }
 }

@@ -10,10 +10,11 @@
 /// sites is an owner tag of the heap. A call is recognised by its return address and, where that does not decide, by
 /// up to three more, which are found on the stack with rules that were looked up in advance.
 ///
-/// Advice only separates: whatever group a call gets, its block is valid, and every free works.
+/// Advice only separates: whatever group a call gets, its block is valid, and every free works. A group that has no
+/// memory takes blocks from ordinary pages.
 ///
-/// Cost      of a call that is no site: a hash and a load, about 1 ns. Of a site: about 1 ns more for each further
-///           frame, and the cache of the group. The other forms of the drop-in have none of this code.
+/// Cost      of a call that is no site: a hash and a load, below 1 ns. Of a site: about 1 ns for each further frame,
+///           and some 3 ns for the cache of the group, in an allocation and in a free.
 
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,9 @@ constexpr unsigned max_groups = detail::max_known_caches; ///< numbered from 1
 constexpr unsigned max_site_frames = 4;
 
 /// Call sites by their frames. One thread at a time changes it while others look.
+///
+/// A look-up reads the stack for the next frame only where the frame before is code that is never unloaded: a rule for
+/// code that was replaced would lead outside the stack.
 class site_table {
 public:
     /// The group of the call of the function that this is inlined into; zero: none.
@@ -40,30 +44,34 @@ public:
             return 0;
         return found < first_with_next ? found - 1 : group_of_frames(platform::caller_of_this_function(), found);
     }
-    /// The same for a call that somebody describes.
+    /// The same for another call.
     [[nodiscard]] unsigned group_of(const platform::caller& call) const noexcept {
         const std::uint32_t found = find(call.position);
         return found == 0 ? 0 : group_of_frames(call, found);
     }
 
     /// Adds a site, or changes the group of one that is there.
-    /// Requires  `count` return addresses, from the allocation outwards, at most max_site_frames.
+    /// Requires  `count` return addresses, from the allocation outwards, at most max_site_frames. All but the last are
+    /// in
+    ///           code that is never unloaded.
     /// Returns   false if the table has no room, or a frame cannot be followed.
     [[nodiscard]] bool add(const std::uintptr_t* positions, std::size_t count, unsigned group) noexcept;
-    /// Removes what begins with a return address in (begin, end].
+    /// Removes the sites whose last return address is in (begin, end].
+    /// Requires  no site goes on from there.
     void remove(std::uintptr_t begin, std::uintptr_t end) noexcept;
 
 private:
-    // One cache line. Keys are used from the first on, and never become zero again, so a look-up ends at the first
-    // zero.
-    static constexpr std::size_t line_keys = 4, line_bits = 9;
+    // One cache line. Keys are used from the first on and stay for ever, so a look-up ends at the first zero, and the
+    // code that it reads beside a key belongs to that key. What has no room in a line is in one of the next.
+    static constexpr std::size_t line_keys = 4, line_bits = 11, max_lines = 4;
     struct alignas(64) line {
-        detail::atomic<std::uint64_t> keys[line_keys];  ///< frame | step << 48
-        detail::atomic<std::uint32_t> codes[line_keys]; ///< group + 1 | step << 8
+        detail::atomic<std::uint64_t> keys[line_keys]; ///< frame | step << 48
+        detail::atomic<std::uint32_t>
+            codes[line_keys]; ///< group + 1 | step << 8; zero: no site, or one that is removed
     };
-    static constexpr std::uint64_t removed_key = 1;
     static constexpr std::uint32_t first_with_next = 1u << 8;
-    static constexpr std::size_t max_steps = 1024;
+    /// As many as 1,024 sites have frames before their last, and one that is not used.
+    static constexpr std::size_t max_steps = 3 * 1024 + 1;
     static constexpr unsigned position_bits = 48;
 
     [[nodiscard]] static std::size_t line_of(std::uint64_t key) noexcept {
@@ -78,13 +86,14 @@ private:
                 return 0;
             if (present == key) return in.codes[index].load(detail::memory_order::acquire);
         }
-        return 0;
+        return find_behind(key);
     }
+    [[nodiscard]] TENURE_NOINLINE std::uint32_t find_behind(std::uint64_t key) const noexcept;
     [[nodiscard]] TENURE_NOINLINE unsigned group_of_frames(platform::caller call, std::uint32_t found) const noexcept;
     [[nodiscard]] detail::atomic<std::uint32_t>* find_or_add(std::uint64_t key) noexcept;
 
     line lines_[std::size_t{1} << line_bits]{};
-    platform::caller_rule steps_[max_steps]{}; ///< the first is not used
+    platform::caller_rule steps_[max_steps]{};
     std::uint32_t step_count_ = 1;
 };
 
@@ -137,8 +146,8 @@ struct advice_figures {
 };
 [[nodiscard]] advice_figures advice_now() noexcept;
 
-/// Looks for call sites in libraries that were loaded since, after more and more calls: with a lock that nobody waits
-/// for, and without a call of the loader.
+/// Looks for call sites in libraries that were loaded since: after 64 slow calls, then after twice as many, some twenty
+/// times in all. Reads the system's list of mappings; nobody waits for it.
 void look_for_sites_again() noexcept;
 
 }

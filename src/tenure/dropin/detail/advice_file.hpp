@@ -17,6 +17,7 @@ namespace tenure::inline TENURE_ABI::dropin {
 struct advised_object {
     platform::build_id id;       ///< empty: it is known by its path
     std::uint64_t path_hash = 0; ///< hash_of_path()
+    bool is_permanent = false;   ///< it was there at the start, so it is never unloaded
     // Where its code is mapped; zero: it is not.
     std::uintptr_t begin = 0, end = 0;
     std::uint64_t offset = 0; ///< of `begin` in the file
@@ -37,6 +38,7 @@ struct advised_site {
 class advice_file {
 public:
     static constexpr std::size_t max_objects = 64, max_sites = 1024, max_name = 24;
+    static constexpr std::size_t max_bytes = std::size_t{1} << 20;
 
     /// Returns   false if there is no such file, or not of this format; why() then says it.
     [[nodiscard]] bool read(const char* path) noexcept;

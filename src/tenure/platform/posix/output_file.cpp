@@ -78,12 +78,18 @@ bool output_file::finish() noexcept {
 }
 
 bool read_in_parts(const char* path, char* buffer, std::size_t capacity,
-                   void (*visit)(void* context, std::string_view part) noexcept, void* context) noexcept {
+                   void (*visit)(void* context, std::string_view part) noexcept, void* context,
+                   std::size_t max_bytes) noexcept {
     const no_cancel_scope scope;
-    const int file = ::open(path, O_RDONLY | O_CLOEXEC);
+    const int file = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0) return false;
     ssize_t count = 0;
-    while ((count = ::read(file, buffer, capacity)) > 0) visit(context, {buffer, static_cast<std::size_t>(count)});
+    while ((count = ::read(file, buffer, capacity)) > 0) {
+        const auto bytes = static_cast<std::size_t>(count);
+        if (bytes > max_bytes) break;
+        max_bytes -= bytes;
+        visit(context, {buffer, bytes});
+    }
     static_cast<void>(::close(file));
     return count == 0;
 }

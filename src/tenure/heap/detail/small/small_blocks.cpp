@@ -123,7 +123,7 @@ thread_cache* small_blocks::open_cache(std::uint16_t tag) noexcept {
     cache->thread = &platform::this_thread_slots;
     cache->main = cache;
     cache->next_of_thread = nullptr;
-    std::ranges::fill(cache->known, nullptr);
+    if constexpr (is_advised) std::ranges::fill(cache->known, nullptr);
     cache->shard = shard;
     if (cache->is_counting || pages_.are_counted()) {
         empty(*cache, noted); // in the child of a fork, unused caches hold blocks
@@ -362,14 +362,18 @@ bool small_blocks::choose_cached(thread_cache& cache, std::uint64_t random) cons
 
 // Trimming.
 
-/// Empties the cache if the heap was trimmed since its thread last called this.
+/// Empties the thread's caches if the heap was trimmed since it last called this: also those for owner tags that it
+/// does not use at the moment.
 void small_blocks::follow_trims(thread_cache& cache) const noexcept {
     const std::uint32_t trims = trims_.load(std::memory_order_acquire);
     if (cache.trims_seen == trims) return;
-    cache.trims_seen = trims;
-    twice_freed noted;
-    empty(cache, noted);
-    follow_counting(cache);
+    for (thread_cache* each = cache.main; each != nullptr; each = each->next_of_thread) {
+        if (each->trims_seen == trims) continue;
+        each->trims_seen = trims;
+        twice_freed noted;
+        empty(*each, noted);
+        follow_counting(*each);
+    }
 }
 
 void small_blocks::empty_after_trim(thread_cache* cache, twice_freed& noted) noexcept {

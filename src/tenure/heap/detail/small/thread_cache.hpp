@@ -110,9 +110,6 @@ struct thread_cache {
     void** arrays = nullptr;                ///< area of the full arrays, mapped when the first class outgrows its 32
     thread_cache* main = nullptr;           ///< the same thread's cache for allocations without an owner tag
     thread_cache* next_of_thread = nullptr; ///< from the main cache on: the thread's caches for owner tags
-    /// Of a main cache: some of the thread's caches for owner tags, where a caller finds them at once. The advised
-    /// drop-in has one for each of its groups.
-    thread_cache* known[max_known_caches]{};
     const void* thread = nullptr;           ///< address of the thread's local state, unique among live threads
     thread_cache* next_by_thread = nullptr; ///< valid while the cache is used
     thread_cache* previous_by_thread = nullptr;
@@ -128,7 +125,9 @@ struct thread_cache {
     std::uint8_t sampled_class = 0;
     /// By class: how often the cache was found empty or full since its room last grew.
     std::uint8_t slow_calls[small_class_count]{};
-    std::size_t extra_bytes = 0;                          ///< of room past base_cached()
+    std::size_t extra_bytes = 0; ///< of room past base_cached()
+    /// Of a main cache, in the advised drop-in: the thread's caches for its groups' owner tags.
+    thread_cache* known[max_known_caches]{};
     void* first_blocks[first_offsets[small_class_count]]; ///< behind the rest: most are untouched in a small process
     /// By class, while the heap counts allocations: how many come before the next one of the profile, without those
     /// whose blocks are in of_class already.

@@ -27,6 +27,7 @@ template<class Small>
 }
 
 bool find_caller_rule(std::uintptr_t position, caller_rule& found) noexcept {
+    if (!has_caller_walk) return false;
     unwind_function function;
     // A call may be the last instruction of its function.
     if (!find_unwind_rules(position - 1, function) || function.is_signal_frame) return false;
@@ -43,7 +44,11 @@ bool find_caller_rule(std::uintptr_t position, caller_rule& found) noexcept {
         break;
     default: return false;
     }
-    return fit(row.cfa_offset, found.frame_bytes) && fit(row.values[function.return_column], found.return_offset);
+    if (!fit(row.cfa_offset, found.frame_bytes)) return false;
+    if (!fit(row.values[function.return_column], found.return_offset)) return false;
+    // What is read lies within the frame.
+    const auto is_inside = [](std::int16_t offset) { return offset < 0 && offset >= -max_caller_frame_bytes; };
+    return is_inside(found.return_offset) && (found.frame_pointer_offset == 0 || is_inside(found.frame_pointer_offset));
 }
 
 }
