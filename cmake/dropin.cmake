@@ -26,9 +26,35 @@ list(FILTER dropin_rooms EXCLUDE REGEX
     "/base/(bad_alloc|budget_source|frame_clock|counting_source|failing_source|static_buffer_source)\\.cpp$")
 list(FILTER dropin_rooms EXCLUDE REGEX "/platform/posix/(process_malloc|observer|copies)\\.cpp$")
 
-# A third word ADVISED adds what follows advice.
+# Sections and hidden symbols let the linker drop unused code. With the builtins for malloc the compiler could replace
+# code that looks like malloc by a call of malloc.
+function(tenure_compile_dropin target level)
+    tenure_compile(${target})
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -fasynchronous-unwind-tables
+        -fsized-deallocation -ftls-model=initial-exec -ffunction-sections -fdata-sections
+        -fno-builtin-malloc -fno-builtin-calloc)
+    target_compile_definitions(${target} PRIVATE TENURE_CHECKS=${level} TENURE_BUILDING=1 TENURE_DROPIN=1
+        TENURE_VALGRIND=$<BOOL:${TENURE_VALGRIND}>)
+    tenure_precompile(${target} ${tenure_standard_headers})
+    set_target_properties(${target} PROPERTIES
+        TENURE_WITHOUT_RUNTIME ON
+        POSITION_INDEPENDENT_CODE ON
+        CXX_VISIBILITY_PRESET hidden
+        VISIBILITY_INLINES_HIDDEN ON
+        UNITY_BUILD OFF # the linker drops unused code by its section
+    )
+endfunction()
+
+# The forms of a level have these objects in common: tenure_dropin_rooms_LEVEL. A third word ADVISED adds what follows
+# advice.
 function(tenure_add_dropin target level)
-    add_library(${target} SHARED ${dropin_sources} ${dropin_rooms})
+    set(rooms tenure_dropin_rooms_${level})
+    if(NOT TARGET ${rooms})
+        add_library(${rooms} OBJECT ${dropin_rooms})
+        tenure_compile_dropin(${rooms} ${level})
+    endif()
+    add_library(${target} SHARED ${dropin_sources} $<TARGET_OBJECTS:${rooms}>)
     if("ADVISED" IN_LIST ARGN)
         file(GLOB advised_sources CONFIGURE_DEPENDS ${dropin_dir}/advised/*.cpp)
         target_sources(${target} PRIVATE ${advised_sources})
@@ -40,23 +66,10 @@ function(tenure_add_dropin target level)
         target_sources(${target} PRIVATE ${hardened_sources})
         set_source_files_properties(${hardened_sources} PROPERTIES SKIP_PRECOMPILE_HEADERS ON) # in no other library
     endif()
-    tenure_compile(${target})
-    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/src)
-    # Sections and hidden symbols let the linker drop unused code. With the builtins for malloc the compiler could
-    # replace code that looks like malloc by a call of malloc.
-    target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -fasynchronous-unwind-tables
-        -fsized-deallocation -ftls-model=initial-exec -ffunction-sections -fdata-sections
-        -fno-builtin-malloc -fno-builtin-calloc)
-    target_compile_definitions(${target} PRIVATE TENURE_CHECKS=${level} TENURE_BUILDING=1 TENURE_DROPIN=1
-        TENURE_VALGRIND=$<BOOL:${TENURE_VALGRIND}>)
-    tenure_precompile(${target} ${tenure_standard_headers})
+    tenure_compile_dropin(${target} ${level})
     set_target_properties(${target} PROPERTIES
-        TENURE_WITHOUT_RUNTIME ON
-        CXX_VISIBILITY_PRESET hidden
-        VISIBILITY_INLINES_HIDDEN ON
         LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
         LINK_DEPENDS ${dropin_dir}/exports.map
-        UNITY_BUILD OFF # the linker drops unused code by its section
     )
     # Links the C library only: the C++ library alone makes every program start 0.65 ms slower. The compiler's runtime
     # comes from static libraries, and the compiler's start files, which destroy objects at exit, are not
@@ -90,6 +103,7 @@ function(tenure_add_new_delete target level)
     # Declarations as for the shared library. They are right for the static one too, because the symbols are the same.
     target_compile_definitions(${target} PRIVATE TENURE_CHECKS=${level} TENURE_SHARED=1)
     set_target_properties(${target} PROPERTIES
+        TENURE_WITHOUT_RUNTIME ON
         POSITION_INDEPENDENT_CODE ON
         CXX_VISIBILITY_PRESET hidden
         VISIBILITY_INLINES_HIDDEN ON
@@ -109,5 +123,6 @@ set_target_properties(checked_new_delete PROPERTIES OUTPUT_NAME tenure_checked_n
 list(APPEND tenure_installed_targets new_delete checked_new_delete)
 set(tenure_preloaded_targets tenure_malloc tenure_malloc_hardened tenure_malloc_advised)
 if(NOT PROJECT_IS_TOP_LEVEL)
-    set_target_properties(${tenure_preloaded_targets} new_delete checked_new_delete PROPERTIES EXCLUDE_FROM_ALL ON)
+    set_target_properties(${tenure_preloaded_targets} tenure_dropin_rooms_0 tenure_dropin_rooms_1 new_delete
+        checked_new_delete PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()

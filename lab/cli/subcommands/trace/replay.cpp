@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <span>
 #include <utility>
@@ -166,7 +167,7 @@ int replay_command::run(int argc, char** argv) const {
     run_settings how;
     how.rounds = settings.rounds;
     how.seed = settings.seed;
-    how.timeout = settings.timeout;
+    how.timeout = settings.timeout + std::chrono::seconds{wait_s_};
     how.parts = 1U << part_time | 1U << part_calls | 1U << part_memory | 1U << part_contents | 1U << part_distances;
     if (wait_s_ != 0) how.parts |= 1U << part_later;
     const std::string without_threads = why_no_threads(threads);

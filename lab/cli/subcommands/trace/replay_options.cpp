@@ -36,7 +36,7 @@ void replay_options::add_to(CLI::App& command, std::uint32_t rounds) {
         ->type_name("N");
     command.add_option("--seed", seed_, "Order of the rows in each round; a random one if it is not given")
         ->type_name("N");
-    command.add_option("--timeout", timeout_s_, "Seconds that one process may take")
+    command.add_option("--timeout", timeout_s_, "Seconds that one process may take, besides what it is told to wait")
         ->check(CLI::Range(1U, 86'400U))
         ->type_name("S")
         ->capture_default_str();

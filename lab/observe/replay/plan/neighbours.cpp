@@ -32,6 +32,7 @@ std::vector<std::uint32_t> neighbours_of(const trace& recorded, const replay_pla
         if (event.call == trace_call::deallocate) slots[event.block] = no_neighbour;
         if (event.call != trace_call::allocate) continue;
         slots[event.block] = plan.ops[op].slot;
+        if (by_stack && event.stack == 0) continue; // nobody knows what it belongs to
         const std::uint32_t group = by_stack ? event.stack : size_class_of(event.bytes);
         const auto [known, is_first] = latest.try_emplace(key_of(event.thread, group), event.block);
         if (!is_first) found[op] = slots[std::exchange(known->second, event.block)];

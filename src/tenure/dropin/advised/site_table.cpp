@@ -60,9 +60,9 @@ bool site_table::add(const std::uintptr_t* positions, std::size_t count, unsigne
         }
         step = present / first_with_next;
         if (step != 0) continue;
-        if (step_count_ == max_steps || !platform::find_caller_rule(positions[index], steps_[step_count_]))
+        if (step_count_ + 1 == max_steps || !platform::find_caller_rule(positions[index], steps_[step_count_ + 1]))
             return false;
-        step = step_count_++;
+        step = ++step_count_;
         code->store(present | static_cast<std::uint32_t>(step * first_with_next), memory_order::release);
     }
     return false;

@@ -94,7 +94,7 @@ private:
 
     line lines_[std::size_t{1} << line_bits]{};
     platform::caller_rule steps_[max_steps]{};
-    std::uint32_t step_count_ = 1;
+    std::uint32_t step_count_ = 0; // all is zero at first, so none of it is in the file
 };
 
 extern site_table advised_sites;

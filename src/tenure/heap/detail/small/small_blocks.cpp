@@ -123,7 +123,7 @@ thread_cache* small_blocks::open_cache(std::uint16_t tag) noexcept {
     cache->thread = &platform::this_thread_slots;
     cache->main = cache;
     cache->next_of_thread = nullptr;
-    if constexpr (is_advised) std::ranges::fill(cache->known, nullptr);
+    std::ranges::fill(cache->known, nullptr);
     cache->shard = shard;
     if (cache->is_counting || pages_.are_counted()) {
         empty(*cache, noted); // in the child of a fork, unused caches hold blocks
