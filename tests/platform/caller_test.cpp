@@ -17,43 +17,44 @@ namespace {
 
 namespace platform = tenure::platform;
 
-std::vector<std::uintptr_t> ours, theirs;
+std::vector<std::uintptr_t> found_callers, runtime_callers;
 
 __attribute__((noinline)) void find_callers() {
-    ours.clear();
-    theirs.clear();
+    found_callers.clear();
+    runtime_callers.clear();
     platform::caller at = platform::caller_of_this_function();
     platform::caller_rule rule{};
-    ours.push_back(at.position);
-    while (ours.size() < 100 && platform::find_caller_rule(at.position, rule) && platform::move_outwards(at, rule))
-        ours.push_back(at.position);
+    found_callers.push_back(at.position);
+    while (found_callers.size() < 100 && platform::find_caller_rule(at.position, rule) &&
+           platform::move_outwards(at, rule))
+        found_callers.push_back(at.position);
     _Unwind_Backtrace(
         [](_Unwind_Context* context, void*) {
-            theirs.push_back(_Unwind_GetIP(context));
+            runtime_callers.push_back(_Unwind_GetIP(context));
             return _URC_NO_REASON;
         },
         nullptr);
-    theirs.erase(theirs.begin()); // this function
+    runtime_callers.erase(runtime_callers.begin()); // this function
 }
 
-volatile int after = 0; // behind a call, which is then not the last
+volatile int behind_call = 0; // behind a call, which is then not the last
 
 __attribute__((noinline)) void with_plain_frame(int depth) {
     depth == 0 ? find_callers() : with_plain_frame(depth - 1);
-    after = depth;
+    behind_call = depth;
 }
 /// Its frame's size is known only while it runs: its caller is found from the frame pointer.
 __attribute__((noinline)) void with_frame_pointer(std::size_t bytes) {
     auto* const room = static_cast<volatile char*>(__builtin_alloca(bytes));
     room[bytes - 1] = 1;
     with_plain_frame(2);
-    after = room[bytes - 1];
+    behind_call = room[bytes - 1];
 }
 __attribute__((noinline)) void with_large_frame(std::size_t bytes) {
     volatile char room[9000];
     room[bytes] = 1;
     with_frame_pointer(bytes);
-    after = room[bytes];
+    behind_call = room[bytes];
 }
 
 TEST(callers, are_those_of_the_runtime) {
@@ -62,24 +63,40 @@ TEST(callers, are_those_of_the_runtime) {
 #endif
     for (const std::size_t bytes : {100u, 1000u, 4000u}) {
         with_large_frame(bytes);
-        ASSERT_GE(ours.size(), 6u); // the functions above, and the test's own
-        ASSERT_GE(theirs.size(), ours.size());
-        for (std::size_t index = 0; index < ours.size(); ++index) EXPECT_EQ(ours[index], theirs[index]) << index;
+        ASSERT_GE(found_callers.size(), 6u); // the functions above, and the test's own
+        ASSERT_GE(runtime_callers.size(), found_callers.size());
+        for (std::size_t index = 0; index < found_callers.size(); ++index)
+            EXPECT_EQ(found_callers[index], runtime_callers[index]) << index;
     }
 }
 
 TEST(callers, of_a_frame_past_the_limit_are_not_followed) {
     with_frame_pointer(4000);
     constexpr std::size_t up_to_the_frame = 4;
-    EXPECT_GT(ours.size(), up_to_the_frame);
+    EXPECT_GT(found_callers.size(), up_to_the_frame);
     with_frame_pointer(60'000);
-    EXPECT_EQ(ours.size(), up_to_the_frame);
+    EXPECT_EQ(found_callers.size(), up_to_the_frame);
 }
 
 TEST(callers, of_what_is_no_code_have_no_rule) {
     platform::caller_rule rule{};
     EXPECT_FALSE(platform::find_caller_rule(1, rule));
-    EXPECT_FALSE(platform::find_caller_rule(tenure::address_of(&ours), rule));
+    EXPECT_FALSE(platform::find_caller_rule(tenure::address_of(&found_callers), rule));
+}
+
+TEST(callers, of_code_that_may_be_replaced_are_read_within_a_page) {
+    alignas(4096) static const std::uintptr_t stack[1024]{};
+    const auto begin = tenure::address_of(stack);
+    platform::caller_rule rule{64, -8, 0, false, true};
+    platform::caller at{1, begin + 4096 - 64, 0};
+    EXPECT_TRUE(platform::move_outwards(at, rule)) << "up to the end of the page";
+    at = {1, begin + 4096 - 56, 0};
+    EXPECT_FALSE(platform::move_outwards(at, rule)) << "past it";
+    at = {1, begin + 4096, 0};
+    EXPECT_FALSE(platform::move_outwards(at, rule)) << "the next page is not known to be there";
+    rule.is_within_page = false;
+    at = {1, begin + 4096 - 64, 0};
+    EXPECT_TRUE(platform::move_outwards(at, rule));
 }
 
 TEST(callers, outside_the_stack_are_not_read) {

@@ -26,6 +26,9 @@ struct caller_rule {
     std::int16_t return_offset;        ///< from there to the return address
     std::int16_t frame_pointer_offset; ///< from there to the caller's frame pointer; zero: it is unchanged
     bool is_from_frame_pointer;
+    /// The code may be replaced by other code, so that the rule no longer fits. The frame is then read only if it is in
+    /// the OS page of its callee's return address, which is there in any case.
+    bool is_within_page = false;
 };
 
 /// Larger frames are not followed.
@@ -52,12 +55,14 @@ constexpr bool has_caller_walk = false;
 #endif
 
 /// Replaces a function by its caller. Reads the function's frame.
-/// Requires  the rule is that of the function's position, whose code was never replaced since the rule was found.
-/// Returns   false if the frame is larger than any that is followed.
+/// Requires  the rule is that of the function's position; or is_within_page.
+/// Returns   false if the frame is larger than any that is followed, or not within a page.
 [[nodiscard]] TENURE_ALWAYS_INLINE bool move_outwards(caller& of, const caller_rule& rule) noexcept {
     const std::uintptr_t base = rule.is_from_frame_pointer ? of.frame_pointer : of.stack_pointer;
     const std::uintptr_t end = base + static_cast<std::uintptr_t>(rule.frame_bytes);
     if (end - of.stack_pointer - 1 >= std::uintptr_t{max_caller_frame_bytes} || of.stack_pointer == 0) return false;
+    constexpr std::uintptr_t least_page_bytes = 4096;
+    if (rule.is_within_page && (end - 1) / least_page_bytes != (of.stack_pointer - 1) / least_page_bytes) return false;
     const auto value_at = [end](std::int16_t offset) {
         std::uintptr_t value;
         __builtin_memcpy(&value, reinterpret_cast<const char*>(end) + offset, sizeof value);

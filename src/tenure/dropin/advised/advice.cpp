@@ -101,10 +101,14 @@ constinit object_finder finder{};
     return true;
 }
 
-/// Whether the site's objects were there at the start: the first `count` ones.
-[[nodiscard]] bool is_permanent(const advised_site& site, std::size_t count) noexcept {
-    return std::all_of(site.objects, site.objects + count,
-                       [](std::uint8_t each) { return advice.begin_of_objects()[each].is_permanent; });
+/// The frames of a site whose objects were not there at the start, as bits.
+[[nodiscard]] unsigned unloadable_frames(const advised_site& site) noexcept {
+    unsigned found = 0;
+    for (unsigned frame = 0; frame < site.count; ++frame) {
+        const bool is_permanent = advice.begin_of_objects()[site.objects[frame]].is_permanent;
+        found |= is_permanent ? 0 : 1u << frame;
+    }
+    return found;
 }
 
 enum class moment : std::uint8_t { start, later };
@@ -130,10 +134,10 @@ void find_sites(moment when) noexcept {
     for (advised_site* each = advice.begin_of_sites(); each != advice.end_of_sites(); ++each) {
         std::uintptr_t positions[max_site_frames];
         if (each->is_hopeless) continue;
-        has_later_object = has_later_object || !is_permanent(*each, each->count);
+        const unsigned unloadable = unloadable_frames(*each);
+        has_later_object = has_later_object || unloadable != 0;
         if (each->is_added || !find_positions(*each, positions)) continue;
-        each->is_added =
-            is_permanent(*each, each->count - 1u) && advised_sites.add(positions, each->count, each->group);
+        each->is_added = advised_sites.add(positions, each->count, each->group, unloadable);
         each->is_hopeless = !each->is_added;
     }
     may_change.store(has_later_object, std::memory_order_relaxed);

@@ -47,7 +47,7 @@ detail::atomic<std::uint32_t>* site_table::find_or_add(std::uint64_t key) noexce
     return nullptr;
 }
 
-bool site_table::add(const std::uintptr_t* positions, std::size_t count, unsigned group) noexcept {
+bool site_table::add(const std::uintptr_t* positions, std::size_t count, unsigned group, unsigned unloadable) noexcept {
     std::uint64_t step = 0;
     for (std::size_t index = 0; index < count; ++index) {
         if (positions[index] >> (position_bits - 1) != 0) return false;
@@ -62,6 +62,7 @@ bool site_table::add(const std::uintptr_t* positions, std::size_t count, unsigne
         if (step != 0) continue;
         if (step_count_ + 1 == max_steps || !platform::find_caller_rule(positions[index], steps_[step_count_ + 1]))
             return false;
+        steps_[step_count_ + 1].is_within_page = (unloadable >> index & 1) != 0;
         step = ++step_count_;
         code->store(present | static_cast<std::uint32_t>(step * first_with_next), memory_order::release);
     }
@@ -73,7 +74,10 @@ void site_table::remove(std::uintptr_t begin, std::uintptr_t end) noexcept {
         for (std::size_t index = 0; index < line_keys; ++index) {
             const std::uintptr_t position =
                 in.keys[index].load(memory_order::relaxed) & ((std::uint64_t{1} << position_bits) - 1);
-            if (position > begin && position <= end) in.codes[index].store(0, memory_order::relaxed);
+            if (position <= begin || position > end) continue;
+            // The step stays: the same library may come back, and what it leads to is removed as well.
+            const std::uint32_t code = in.codes[index].load(memory_order::relaxed);
+            in.codes[index].store(code & ~(first_with_next - 1), memory_order::relaxed);
         }
     }
 }

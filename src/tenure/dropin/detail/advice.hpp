@@ -33,8 +33,8 @@ constexpr unsigned max_site_frames = 4;
 
 /// Call sites by their frames. One thread at a time changes it while others look.
 ///
-/// A look-up reads the stack for the next frame only where the frame before is code that is never unloaded: a rule for
-/// code that was replaced would lead outside the stack.
+/// A rule for code that was unloaded, and replaced by other code, could lead outside the stack. Frames of code that can
+/// be unloaded are therefore followed within an OS page only.
 class site_table {
 public:
     /// The group of the call of the function that this is inlined into; zero: none.
@@ -50,14 +50,12 @@ public:
         return found == 0 ? 0 : group_of_frames(call, found);
     }
 
-    /// Adds a site, or changes the group of one that is there.
-    /// Requires  `count` return addresses, from the allocation outwards, at most max_site_frames. All but the last are
-    /// in
-    ///           code that is never unloaded.
-    /// Returns   false if the table has no room, or a frame cannot be followed.
-    [[nodiscard]] bool add(const std::uintptr_t* positions, std::size_t count, unsigned group) noexcept;
+    /// Adds a site, or changes the group of one that is there. Bit n of `unloadable`: the code of frame n may be
+    /// unloaded. Requires  `count` return addresses, from the allocation outwards, at most max_site_frames. Returns
+    /// false if the table has no room, or a frame cannot be followed.
+    [[nodiscard]] bool add(const std::uintptr_t* positions, std::size_t count, unsigned group,
+                           unsigned unloadable = 0) noexcept;
     /// Removes the sites whose last return address is in (begin, end].
-    /// Requires  no site goes on from there.
     void remove(std::uintptr_t begin, std::uintptr_t end) noexcept;
 
 private:

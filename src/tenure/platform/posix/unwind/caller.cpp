@@ -46,8 +46,9 @@ bool find_caller_rule(std::uintptr_t position, caller_rule& found) noexcept {
     }
     if (!fit(row.cfa_offset, found.frame_bytes)) return false;
     if (!fit(row.values[function.return_column], found.return_offset)) return false;
-    // What is read lies within the frame.
-    const auto is_inside = [](std::int16_t offset) { return offset < 0 && offset >= -max_caller_frame_bytes; };
+    // What is read lies within the frame. If that is found from the frame pointer, it begins where that points to.
+    const std::int32_t begin = is_from_stack ? -found.frame_bytes : -16;
+    const auto is_inside = [begin](std::int16_t offset) { return offset <= -8 && offset >= begin; };
     return is_inside(found.return_offset) && (found.frame_pointer_offset == 0 || is_inside(found.frame_pointer_offset));
 }
 
