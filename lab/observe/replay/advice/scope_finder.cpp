@@ -239,7 +239,7 @@ found_scope scope_finder::by_frees(const group_burst& burst, std::size_t least) 
             if (is_own) places.miss();
             continue;
         }
-        places.see(relations_.of(stack, event.stack), is_free, is_own);
+        places.see(relations_.of(stack, event.stack), is_own);
         if (places.is_outside()) return none;
     }
     found_scope found{places.frame(), places.frame(), events, false, true};
