@@ -234,6 +234,7 @@ trace cut_trace(trace of, std::uint64_t from_ns, std::uint64_t to_ns) {
     };
     const auto begin = first_from(events.begin(), from_ns);
     const auto end = first_from(begin, to_ns);
+    for (const trace_event& each : events) of.whole_ns = std::max(of.whole_ns, each.time_ns);
     std::vector<std::uint64_t> bytes(of.blocks); // of then
     std::vector<bool> is_live(of.blocks);
     for (auto each = events.begin(); each != begin; ++each) {

@@ -49,6 +49,7 @@ public:
         if (size_ == 0 || size_ > max_trace_file_bytes || !read_header() || !find_all() || !choose_all()) return {};
         trace merged = merge_trace(chosen_, limits_, &*before_);
         if (!merged.ok()) return {};
+        merged.whole_ns = skipped_ns_;
         before_.reset();
         kept_.clear();
         // The times of a damaged file may not be in order.
@@ -111,7 +112,10 @@ private:
             });
             for (std::size_t i = 0; i < chunks.size(); ++i) {
                 if (chunks[i]->header.sequence != i) return false;
-                if (clock.time_of(chunks[i]->header.ticks) >= to_ns_) continue;
+                if (const std::uint64_t begin_ns = clock.time_of(chunks[i]->header.ticks); begin_ns >= to_ns_) {
+                    skipped_ns_ = std::max(skipped_ns_, begin_ns);
+                    continue;
+                }
                 const bool is_before = i + 1 < chunks.size() && clock.time_of(chunks[i + 1]->header.ticks) < from_ns_;
                 if (is_before)
                     before.push_back(chunks[i]);
@@ -156,6 +160,7 @@ private:
     std::ifstream file_;
     std::uint64_t size_ = 0;
     std::uint64_t from_ns_, to_ns_;
+    std::uint64_t skipped_ns_ = 0; // when the last chunk begins that is after the part
     const trace_limits& limits_;
     std::vector<found_chunk> found_;
     std::deque<std::string> kept_; // what the chosen chunks point into
