@@ -15,13 +15,13 @@
 #include <utility>
 #include <vector>
 
-#include "observe/trace/call_stacks.hpp"
+#include "observe/trace/limits/call_stacks.hpp"
+#include "observe/trace/limits/trace_limits.hpp"
 #include "observe/trace/part/older_blocks.hpp"
 #include "observe/trace/thread_stream.hpp"
 #include "observe/trace/trace.hpp"
 #include "observe/trace/trace_chunks.hpp"
 #include "observe/trace/trace_clock.hpp"
-#include "observe/trace/trace_limits.hpp"
 
 namespace tenure::lab {
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <string_view>
 
+#include "observe/trace/limits/trace_limits.hpp"
 #include "observe/trace/part/older_blocks.hpp"
 #include "observe/trace/trace.hpp"
 #include "observe/trace/trace_chunks.hpp"
-#include "observe/trace/trace_limits.hpp"
 
 namespace tenure::lab {
 

@@ -49,25 +49,25 @@ public:
     /// An event of the thread. `is_own`: it frees a block of the group.
     void see(const stack_relation& to, bool is_own) {
         is_ahead_ = false;
-        if (to.shared == frames_.size()) return stay(is_own); // the allocating call itself
+        if (to.shared == frames_.size()) return see_at_allocation(is_own); // the allocating call itself
         // The allocating call has ended: its caller has reached another function from the same place.
         const bool is_other = to.is_other_function && to.shared != 0;
         go_to(is_other ? to.shared - 1 : to.shared);
-        if (is_other || to.shared > level_) return stay(is_own);
+        if (is_other || to.shared > level_) return see_at_allocation(is_own);
         is_doubtful_ = is_doubtful_ || to.other < own();
         is_ahead_ = to.other > own();
         has_moved_ = true;
         has_freed_ = has_freed_ || is_own;
     }
-    /// A block of the group was freed, and the trace does not know where.
-    void miss() { has_missed_ = true; }
+    /// A block of the group was freed, and the trace has no stack of it.
+    void see_free_without_stack() { has_free_without_stack_ = true; }
 
     /// Nothing is in common any more.
     [[nodiscard]] bool is_outside() const { return level_ == 0; }
     /// The function in which all stacks part, as a frame from the innermost: further in no scope can stand.
     [[nodiscard]] std::size_t frame() const { return level_ < frames_.size() ? frames_.size() - 1 - level_ : 0; }
     /// Whether the burst has the shape of one call of this function, if the last event has freed its last block.
-    [[nodiscard]] bool is_told() const { return is_ahead_ && !is_doubtful_ && !has_missed_; }
+    [[nodiscard]] bool shows_one_call() const { return is_ahead_ && !is_doubtful_ && !has_free_without_stack_; }
     /// Whether what was seen of this function may be of several calls.
     [[nodiscard]] bool is_doubtful() const { return is_doubtful_; }
 
@@ -80,7 +80,7 @@ private:
         is_doubtful_ = has_moved_ = has_freed_ = false; // of functions further in, which have ended
     }
     /// The thread is at the place that allocates, or in what is called there.
-    void stay(bool is_own) { is_doubtful_ = is_doubtful_ || (is_own ? has_moved_ : has_freed_); }
+    void see_at_allocation(bool is_own) { is_doubtful_ = is_doubtful_ || (is_own ? has_moved_ : has_freed_); }
 
     const std::vector<std::uint64_t>& frames_;
     std::size_t level_;        // where all stacks so far part; frames_.size(): they are the same
@@ -88,7 +88,7 @@ private:
     bool has_moved_ = false;   // away from the allocation, in the function at level_
     bool has_freed_ = false;   // a block of the group, there
     bool is_ahead_ = false;    // the last event is behind the allocation
-    bool has_missed_ = false;  // a free
+    bool has_free_without_stack_ = false;
 };
 
 }

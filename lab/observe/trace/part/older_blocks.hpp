@@ -12,8 +12,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "observe/trace/call_stacks.hpp"
 #include "observe/trace/chunk_events.hpp"
+#include "observe/trace/limits/call_stacks.hpp"
 
 namespace tenure::lab {
 

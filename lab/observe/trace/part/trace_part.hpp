@@ -20,8 +20,8 @@ namespace tenure::lab {
 /// A damaged file is read whole, and then cut. `error` begins with the file's name.
 ///
 /// Memory    of the part and the chunks that it begins and ends in, of the blocks in use and the call stacks before it,
-///           and 72 bytes for each chunk of the file. Both limits hold: if a part does not fit, the file is read
-///           whole, as far as it fits, and then cut.
+///           and 72 bytes for each chunk of the file. If the blocks and stacks before the part exceed `limits`, the
+///           file is read whole, as far as it fits, and then cut.
 [[nodiscard]] trace load_part(const std::string& path, std::uint64_t from_ns, std::uint64_t to_ns,
                               const trace_limits& limits = {});
 

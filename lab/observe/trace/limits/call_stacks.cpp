@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "observe/trace/call_stacks.hpp"
+#include "observe/trace/limits/call_stacks.hpp"
 
 #include <utility>
 
