@@ -25,7 +25,14 @@
 
 namespace {
 
-constexpr std::uint64_t max_events = 200'000;
+constexpr std::uint64_t max_events = 200'000, max_stack_bytes = 1 << 20;
+const tenure::lab::trace_limits limits{.events = max_events, .stack_bytes = max_stack_bytes};
+
+void require_few_frames(const tenure::lab::trace& found) {
+    std::uint64_t frames = 0;
+    for (const tenure::lab::trace_stack& each : found.stacks) frames += each.frames.size();
+    fuzz::require(frames <= max_stack_bytes / 8, "call stacks stay below their limit");
+}
 
 /// Parts are read from files.
 void read_part(const std::string& bytes) {
@@ -34,7 +41,8 @@ void read_part(const std::string& bytes) {
                   "a file in memory can be written");
     const std::string path = "/proc/self/fd/" + std::to_string(file);
     for (const std::uint64_t from_ns : {std::uint64_t{0}, std::uint64_t{50}, std::uint64_t{100'000}}) {
-        const tenure::lab::trace part = tenure::lab::load_part(path, from_ns, 2'000'000, {max_events});
+        const tenure::lab::trace part = tenure::lab::load_part(path, from_ns, 2'000'000, limits);
+        require_few_frames(part);
         const std::string broken = broken_promise(part);
         fuzz::require(!part.ok() || broken.empty(), broken.c_str());
     }
@@ -42,8 +50,9 @@ void read_part(const std::string& bytes) {
 }
 
 void read(const std::string& bytes) {
-    const tenure::lab::trace found = tenure::lab::read_trace(bytes, {max_events});
+    const tenure::lab::trace found = tenure::lab::read_trace(bytes, limits);
     if (!found.ok()) return;
+    require_few_frames(found);
     const std::string broken = broken_promise(found);
     fuzz::require(broken.empty(), broken.c_str());
     const tenure::lab::trace_figures figures = tenure::lab::figures_of(found);
@@ -58,7 +67,7 @@ void read(const std::string& bytes) {
     read_part(bytes);
     const auto packed = tenure::lab::pack_trace(bytes);
     fuzz::require(packed.ok(), "what is read can be packed");
-    const tenure::lab::trace again = tenure::lab::read_trace(packed.bytes, {max_events});
+    const tenure::lab::trace again = tenure::lab::read_trace(packed.bytes, limits);
     fuzz::require(again.ok() && again.events.size() == found.events.size(), "the packed file has the same events");
     read_part(packed.bytes);
 }

@@ -230,6 +230,25 @@ TEST_F(recorded, a_part_of_a_trace_is_a_trace) {
     EXPECT_EQ(wrong.code, 2);
     expect_words(wrong.err, {"is not after"});
     EXPECT_EQ(run_command("trace cut t --from soon -o no", folder_.string()).code, 2);
+    for (const std::string zero : {"0", "0ms", "00s"}) {
+        const auto all = run_command("trace info t --json --from " + zero, folder_.string());
+        EXPECT_EQ(all.code, 0) << all.err;
+        EXPECT_EQ(nlohmann::json::parse(all.out)["events"], whole.events.size());
+    }
+    for (const std::string none : {"--to 0", "--from 0s --to 0ms", "--from 0x", "--from 0.5s"})
+        EXPECT_EQ(run_command("trace info t " + none, folder_.string()).code, 2) << none;
+}
+
+TEST_F(recorded, a_part_behind_the_end_of_a_trace_is_refused) {
+    ASSERT_EQ(record("-o t", program() + " model log").code, 0);
+    for (const std::string command :
+         {"info t --from 20h", "export t --csv --from 20h --to 21h", "cut t --from 20h -o no"}) {
+        const auto refused = run_command("trace " + command, folder_.string());
+        EXPECT_EQ(refused.code, 2) << command;
+        EXPECT_EQ(refused.out, "");
+        expect_words(refused.err, {"--from 20h", "the trace ends after", " ms"});
+    }
+    EXPECT_FALSE(std::filesystem::exists(folder_ / "no"));
 }
 
 TEST_F(recorded, real_programs_run_as_before) {

@@ -52,14 +52,15 @@ frames in_work(std::uint64_t place) { return {work_code + place, main_code + 4, 
 frames in_main(std::uint64_t place) { return {main_code + place, start_code}; }
 
 /// Calls `turn` many times, with a block of another function after each.
-temp_advice repeated(const std::function<void(made::program&, int)>& turn, bool is_apart = true) {
+temp_advice repeated(const std::function<void(made::program&, int)>& turn, bool is_apart = true,
+                     std::uint64_t frame = work_code + 8) {
     made::program program;
     const std::uint32_t logged = program.stack({other_code + 8, main_code + 40, start_code});
     for (int i = 0; i < turns; ++i) {
         turn(program, i);
         if (is_apart) program.free_at(program.allocate(500, logged), {other_code + 16, main_code + 40, start_code});
     }
-    return temp_advice(std::move(program));
+    return temp_advice(std::move(program), frame);
 }
 
 TEST(free_places, a_function_that_frees_its_blocks_gets_the_scope_with_high_confidence) {
@@ -98,11 +99,53 @@ TEST(free_places, a_block_that_a_callee_frees_stays_in_the_scope_of_its_function
     EXPECT_EQ(found.all.front().proof, scope_proof::separate_calls);
 }
 
-TEST(free_places, a_function_that_ends_with_a_jump_to_free_gets_the_scope) {
+TEST(free_places, a_function_that_ends_with_a_jump_to_free_gets_the_scope_in_its_caller) {
+    // work() { p = malloc(); jump to free(p) }     as below: the free does not tell which function has jumped
     const temp_advice found = repeated([](made::program& program, int) {
         program.free_at(program.allocate(64, program.stack(in_work(8))), in_main(4));
     });
-    EXPECT_EQ(found.frame(), 0U) << found.refusal;
+    ASSERT_TRUE(found.is_offered()) << found.refusal;
+    EXPECT_EQ(found.frame(), 1U);
+    EXPECT_EQ(found.all.front().proof, scope_proof::allocations) << "by what main() allocates later";
+    EXPECT_EQ(found.all.front().degree, confidence::medium);
+}
+
+TEST(free_places, a_jump_to_free_is_not_taken_for_that_of_the_function_that_allocates) {
+    // run() { for (each : {make, use, use, drop}) each() }     make() { kept = malloc(); }
+    // drop() { jump to free(kept) }, or free() itself
+    const frames in_run{work_code + 4, main_code + 4, start_code};
+    const frames in_make{list_code + 8, work_code + 4, main_code + 4, start_code};
+    const temp_advice found = repeated(
+        [&](made::program& program, int) { program.free_at(program.allocate(64, program.stack(in_make)), in_run); },
+        true, list_code + 8);
+    ASSERT_TRUE(found.is_offered()) << found.refusal;
+    EXPECT_EQ(found.frame(), 2U) << "main() calls run(), and goes on";
+    EXPECT_NE(found.all.front().proof, scope_proof::separate_calls);
+    EXPECT_NE(found.all.front().degree, confidence::high);
+    // run() frees another block behind its loop: it tells of run(), never of make().
+    const temp_advice told = repeated(
+        [&](made::program& program, int) {
+            const std::uint64_t kept = program.allocate(64, program.stack(in_make));
+            const std::uint64_t last = program.allocate(64, program.stack(in_make));
+            program.free_at(kept, in_run);
+            program.free_at(last, {work_code + 20, main_code + 4, start_code});
+        },
+        true, list_code + 8);
+    EXPECT_EQ(told.frame(), 1U) << told.refusal;
+}
+
+TEST(free_places, a_function_that_jumps_to_malloc_is_not_taken_for_its_caller) {
+    // The same, where make() ends with a jump to malloc(): all stacks are those of run().
+    for (const bool drop_jumps : {true, false}) {
+        const temp_advice found = repeated([&](made::program& program, int) {
+            frames freed = in_work(8);
+            if (!drop_jumps) freed.insert(freed.begin(), other_code + 8);
+            program.free_at(program.allocate(64, program.stack(in_work(8))), freed);
+        });
+        ASSERT_TRUE(found.is_offered()) << found.refusal;
+        EXPECT_EQ(found.frame(), 1U) << "not run(), which may be called for each";
+        EXPECT_EQ(found.all.front().proof, scope_proof::allocations);
+    }
 }
 
 TEST(free_places, a_jump_to_free_ends_a_function) {

@@ -192,6 +192,20 @@ TEST_F(trace_part, a_free_in_a_chunk_before_it_frees_a_block_of_the_part) {
     EXPECT_EQ(live, (std::vector<std::uint64_t>{10, 20, 21, 11, 12}));
 }
 
+TEST_F(trace_part, knows_whether_the_trace_goes_on) {
+    const std::string raw = timed_program(7).file(3000);
+    const std::uint64_t end = read_trace(raw).events.back().time_ns;
+    EXPECT_EQ(part_of(raw, end + 5, end + 9).whole_ns, end);
+    EXPECT_EQ(part_of(raw, end / 2, UINT64_MAX).whole_ns, end);
+    EXPECT_EQ(cut_trace(read_trace(raw), end + 5, end + 9).whole_ns, end);
+    // Nothing happens in the part. What begins after it is not read.
+    const std::string quiet = raw_trace({
+        raw_chunk(0, 0, 0, 2000).allocate(malloc_kind, 10),
+        raw_chunk(0, 1, 1, 500'000).allocate(malloc_kind, 11),
+    });
+    EXPECT_GE(part_of(quiet, 100'000, 200'000).whole_ns, 499'000u);
+}
+
 TEST_F(trace_part, what_is_no_trace_is_refused) {
     const std::string path = folder_.path() / "a.trace";
     std::ofstream(path) << "no trace";

@@ -64,6 +64,7 @@ struct trace {
     std::uint64_t blocks = 0;            ///< how many `events` allocates
     bool is_part = false;                ///< cut_trace() has made it
     std::uint64_t older_blocks = 0;      ///< of a part: the first so many were in use when it began
+    std::uint64_t whole_ns = 0; ///< of a part: when the last event was, of the whole trace or of what was read of it
     std::uint32_t threads = 0;
     std::uint32_t process = 0;
     std::uint32_t stack_frames = 0;  ///< most frames of a stack: one with so many may be cut short; 0: none is

@@ -13,9 +13,10 @@ namespace tenure::lab {
 
 using what = chunk_event::what;
 
-trace_merger::trace_merger(const trace_chunks& file, trace& to, std::uint64_t max_events,
-                           std::uint64_t max_payload_bytes, const older_blocks* before)
-    : file_(file), to_(to), max_events_(max_events), budget_{max_payload_bytes}, before_(before), clock_(file.header) {
+trace_merger::trace_merger(const trace_chunks& file, trace& to, const trace_limits& limits, older_blocks* before)
+    : file_(file), to_(to), room_(limits.events), budget_{limits.payload_bytes}, before_(before),
+      own_stacks_(limits.stack_bytes), stacks_(before != nullptr ? before->stacks() : own_stacks_),
+      clock_(file.header) {
     for (const trace_chunk& each : file.all) {
         clock_.see(each.header);
         if (each.header.kind != trace_format::chunk_kind::events) continue;
@@ -27,29 +28,18 @@ trace_merger::trace_merger(const trace_chunks& file, trace& to, std::uint64_t ma
     is_listed_.resize(streams_.size());
 }
 
-void trace_merger::add_stack(std::uint32_t number, const std::vector<std::uint64_t>& frames) {
-    if (number == 0) return;
-    const auto [found, is_new] = known_stacks_.try_emplace(frames, static_cast<std::uint32_t>(to_.stacks.size()));
-    if (is_new) to_.stacks.push_back({frames});
-    stacks_.emplace(number, found->second);
-}
-
 void trace_merger::read_stacks() {
-    if (before_ != nullptr)
-        for (const auto& [number, frames] : before_->stacks()) add_stack(number, frames);
     std::string buffer, why;
     std::string_view payload;
     for (const trace_chunk& each : file_.all) {
         if (each.header.kind != trace_format::chunk_kind::events || !payload_of(each, buffer, payload, why)) continue;
         chunk_events events(file_.header, each.header, payload);
-        for (chunk_event event; events.next(event);)
-            if (event.is == what::stack) add_stack(event.stack, events.frames());
+        for (chunk_event event; !stacks_.is_full() && events.next(event);)
+            if (event.is == what::stack) stacks_.add(event.stack, events.frames());
     }
-}
-
-std::uint32_t trace_merger::stack_index(std::uint32_t number) const {
-    const auto found = number == 0 ? stacks_.end() : stacks_.find(number);
-    return found == stacks_.end() ? 0 : found->second;
+    if (stacks_.is_full() && to_.damage.empty())
+        to_.damage = "The file has more call stacks than fit into memory: later ones were left out.";
+    to_.stacks = stacks_.take();
 }
 
 std::uint32_t trace_merger::thread_number(std::uint32_t id) {
@@ -59,7 +49,14 @@ std::uint32_t trace_merger::thread_number(std::uint32_t id) {
 }
 
 void trace_merger::put_older() {
-    for (const older_block& each : before_->in_use()) {
+    const std::vector<older_block> all = before_->take_in_use();
+    // Here each takes as much memory as two events.
+    room_ -= std::min<std::uint64_t>(room_, all.size());
+    to_.older_blocks = all.size();
+    to_.events.reserve(all.size() + all.size() / 8); // for a short part behind them too
+    blocks_.reserve(all.size());
+    older_.reserve(all.size());
+    for (const older_block& each : all) {
         trace_event event;
         event.block = blocks_.size();
         event.bytes = each.bytes;
@@ -67,7 +64,7 @@ void trace_merger::put_older() {
         event.alignment_log2 = each.alignment_log2;
         event.time_ns = clock_.time_of(each.ticks);
         event.thread = thread_number(each.first.thread);
-        event.stack = stack_index(each.stack);
+        event.stack = stacks_.index_of(each.stack);
         older_.emplace(each.name, event.block);
         blocks_.push_back({each.bytes, each.family, each.alignment_log2});
         to_.events.push_back(event);
@@ -190,7 +187,7 @@ void trace_merger::put(thread_stream& from, const chunk_event& event) {
     from.last_ns = std::max(from.last_ns, clock_.time_of(event.ticks));
     to.time_ns = from.last_ns;
     to.thread = from.thread;
-    to.stack = stack_index(event.stack);
+    to.stack = stacks_.index_of(event.stack);
     to_.events.push_back(to);
     if (before_ == nullptr || to.call == trace_call::deallocate || to.call > trace_call::resize) return;
     if (const early_free* const freed = before_->freed_early({from.id(), event.number})) put_early_free(*freed, to);
@@ -210,7 +207,7 @@ void trace_merger::put_early_free(const early_free& of, trace_event event) {
         older_.emplace(of.next, block);
     }
     event.thread = thread_number(of.thread);
-    event.stack = stack_index(of.stack);
+    event.stack = stacks_.index_of(of.stack);
     if (stream != nullptr) event.time_ns = stream->last_ns = std::max(stream->last_ns, event.time_ns);
     to_.events.push_back(event);
 }
@@ -218,7 +215,7 @@ void trace_merger::put_early_free(const early_free& of, trace_event event) {
 void trace_merger::serve(std::size_t index) {
     thread_stream& stream = streams_[index];
     // The others have their turn when their time has come.
-    while (!stream.is_over() && to_.events.size() < max_events_) {
+    while (!stream.is_over() && to_.events.size() < room_) {
         if (waits(index)) return;
         if (!ready_.empty() && ready_.top() < turn{stream.now().ticks, index}) {
             ready_.emplace(stream.now().ticks, index);
@@ -239,16 +236,19 @@ void trace_merger::run() {
         if (!streams_[index].is_over()) ready_.emplace(streams_[index].now().ticks, index);
     }
     do {
-        while (!ready_.empty() && to_.events.size() < max_events_) {
+        while (!ready_.empty() && to_.events.size() < room_) {
             const std::size_t index = ready_.top().second;
             ready_.pop();
             serve(index);
         }
-    } while (to_.events.size() < max_events_ && force_one());
+    } while (to_.events.size() < room_ && force_one());
     to_.blocks = blocks_.size();
-    if (to_.events.size() >= max_events_)
-        to_.damage = fmt::format(
-            "The file has more than {} events: later ones do not fit into memory, and were left out.", max_events_);
+    if (to_.events.size() < room_) return;
+    to_.damage =
+        before_ == nullptr
+            ? fmt::format("The file has more than {} events: later ones do not fit into memory, and were left out.",
+                          room_)
+            : "The part, with the blocks in use before it, does not fit into memory: later events were left out.";
 }
 
 }

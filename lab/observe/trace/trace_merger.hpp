@@ -15,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "observe/trace/limits/call_stacks.hpp"
+#include "observe/trace/limits/trace_limits.hpp"
 #include "observe/trace/part/older_blocks.hpp"
 #include "observe/trace/thread_stream.hpp"
 #include "observe/trace/trace.hpp"
@@ -26,9 +28,9 @@ namespace tenure::lab {
 /// Fills the events of a trace.
 class trace_merger {
 public:
-    /// `before`: what the chunks of the file that are not in `file` have left. Their blocks are allocated first.
-    trace_merger(const trace_chunks& file, trace& to, std::uint64_t max_events, std::uint64_t max_payload_bytes,
-                 const older_blocks* before = nullptr);
+    /// `before`: what the chunks of the file that are not in `file` have left. Their blocks are allocated first. It is
+    /// used up.
+    trace_merger(const trace_chunks& file, trace& to, const trace_limits& limits, older_blocks* before = nullptr);
     void run();
 
 private:
@@ -41,11 +43,9 @@ private:
     using queue = std::priority_queue<turn, std::vector<turn>, std::greater<>>;
 
     void read_stacks();
-    void add_stack(std::uint32_t number, const std::vector<std::uint64_t>& frames);
     void put_older();
     void put_early_free(const early_free& of, trace_event event);
     [[nodiscard]] std::uint32_t thread_number(std::uint32_t id);
-    [[nodiscard]] std::uint32_t stack_index(std::uint32_t number) const;
     [[nodiscard]] thread_stream* stream_of(std::uint32_t thread);
     [[nodiscard]] bool waits(std::size_t index);
     void serve(std::size_t index);
@@ -59,7 +59,7 @@ private:
 
     const trace_chunks& file_;
     trace& to_;
-    std::uint64_t max_events_;
+    std::uint64_t room_; ///< for so many events
     payload_budget budget_;
     std::vector<thread_stream> streams_;
     std::map<std::uint32_t, std::size_t> by_thread_;
@@ -68,11 +68,11 @@ private:
     std::vector<bool> is_listed_;         ///< in it
     queue ready_;
     std::vector<facts> blocks_;
-    std::map<std::uint32_t, std::uint32_t> stacks_; ///< number in the file to index
     std::map<std::string, std::uint64_t> marks_;
-    std::map<std::vector<std::uint64_t>, std::uint32_t> known_stacks_;
     std::map<std::uint32_t, std::uint32_t> threads_; ///< number in the file to that in the trace
-    const older_blocks* before_;
+    older_blocks* before_;
+    call_stacks own_stacks_;
+    call_stacks& stacks_;                                                  ///< these, or those of `before`
     std::unordered_map<block_name, std::uint64_t, block_name_hash> older_; ///< in use: their blocks
     trace_clock clock_;
 };

@@ -148,7 +148,7 @@ std::uint64_t memory_of_machine() {
     return is_limited ? std::min<std::uint64_t>(all, limit.rlim_cur) : all;
 }
 
-trace merge_trace(const trace_chunks& file, const trace_limits& limits, const older_blocks* older) {
+trace merge_trace(const trace_chunks& file, const trace_limits& limits, older_blocks* older) {
     trace read;
     read.error = file.error;
     if (!read.ok()) return read;
@@ -157,7 +157,7 @@ trace merge_trace(const trace_chunks& file, const trace_limits& limits, const ol
     read.stack_frames = file.header.stack_frames;
     read.has_free_stacks = file.header.stack_frames != 0 && file.header.free_stacks != 0;
     read.sample_bytes = file.header.sample_bytes;
-    trace_merger(file, read, limits.events, limits.payload_bytes, older).run();
+    trace_merger(file, read, limits, older).run();
     read_texts(file, read);
     if (const std::string before = newest_text(file, format::chunk_kind::damage);
         !before.empty() && read.damage.empty())

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "observe/trace/limits/trace_limits.hpp"
 #include "observe/trace/part/older_blocks.hpp"
 #include "observe/trace/trace.hpp"
 #include "observe/trace/trace_chunks.hpp"
@@ -18,20 +19,10 @@ namespace tenure::lab {
 
 constexpr std::uint64_t max_trace_file_bytes = std::uint64_t{64} << 30; ///< larger files are refused
 
-/// Bytes that this process can use at most.
-[[nodiscard]] std::uint64_t memory_of_machine();
-
-/// Small files can have very many events. What is past a limit is left out, and trace::damage says so.
-struct trace_limits {
-    std::uint64_t events = memory_of_machine() / 4 * 3 / 64;
-    std::uint64_t payload_bytes = memory_of_machine() / 8; ///< of decompressed chunks, of all threads at a time
-};
-
 /// The trace of chunks that were found. `older`: what other chunks, before them, have left (trace_merger.hpp).
-[[nodiscard]] trace merge_trace(const trace_chunks& file, const trace_limits& limits,
-                                const older_blocks* older = nullptr);
+[[nodiscard]] trace merge_trace(const trace_chunks& file, const trace_limits& limits, older_blocks* older = nullptr);
 
-/// Cost      memory: 56 bytes for each event.
+/// Cost      memory: 56 bytes for each event, and the call stacks.
 [[nodiscard]] trace read_trace(std::string_view bytes, const trace_limits& limits = {});
 
 /// Reads a file. `error` then begins with its name.

@@ -227,50 +227,50 @@ std::string write_trace(const trace& of) {
 trace cut_trace(trace of, std::uint64_t from_ns, std::uint64_t to_ns) {
     constexpr std::uint64_t unknown = ~std::uint64_t{0};
     constexpr std::uint32_t none = ~std::uint32_t{0};
-    const std::vector<trace_event> events = std::move(of.events);
-    const std::uint64_t blocks = of.blocks;
-    const std::uint32_t all_threads = of.threads;
-    trace cut = std::move(of);
-    cut.events.clear();
-    cut.threads = 0;
-    cut.blocks = 0;
-    cut.unknown_frees = 0;
-    std::vector<std::uint64_t> numbers(blocks, unknown);
-    std::vector<std::uint32_t> threads(all_threads, none);
-    const auto put = [&](trace_event each) {
-        if (threads[each.thread] == none) threads[each.thread] = cut.threads++;
-        each.thread = threads[each.thread];
-        each.time_ns = each.time_ns - std::min(each.time_ns, from_ns);
-        if (each.call <= trace_call::resize) {
-            if (each.call == trace_call::allocate) numbers[each.block] = cut.blocks++;
-            each.block = numbers[each.block];
-        }
-        cut.events.push_back(each);
-    };
+    std::vector<trace_event>& events = of.events;
     // Cut is the order of events: it keeps together what depends on each other, whatever the times say.
     const auto first_from = [&](auto begin, std::uint64_t time_ns) {
         return std::find_if(begin, events.end(), [&](const trace_event& each) { return each.time_ns >= time_ns; });
     };
     const auto begin = first_from(events.begin(), from_ns);
     const auto end = first_from(begin, to_ns);
-    std::vector<trace_event> live(blocks); // with the sizes of then
-    std::vector<bool> is_live(blocks);
+    for (const trace_event& each : events) of.whole_ns = std::max(of.whole_ns, each.time_ns);
+    std::vector<std::uint64_t> bytes(of.blocks); // of then
+    std::vector<bool> is_live(of.blocks);
     for (auto each = events.begin(); each != begin; ++each) {
         if (each->call > trace_call::resize) continue;
-        if (each->call == trace_call::allocate) live[each->block] = *each;
-        live[each->block].bytes = each->bytes;
+        bytes[each->block] = each->bytes;
         is_live[each->block] = each->call != trace_call::deallocate;
     }
-    std::vector<trace_event> older;
-    for (std::uint64_t block = 0; block < blocks; ++block)
-        if (is_live[block]) older.push_back(live[block]);
-    std::stable_sort(older.begin(), older.end(),
+    // The part is made in place: a trace may be as large as the memory allows.
+    const auto older_end = std::remove_if(events.begin(), begin, [&](const trace_event& each) {
+        return each.call != trace_call::allocate || !is_live[each.block];
+    });
+    for (auto each = events.begin(); each != older_end; ++each) each->bytes = bytes[each->block];
+    std::stable_sort(events.begin(), older_end,
                      [](const trace_event& a, const trace_event& b) { return a.time_ns < b.time_ns; });
-    std::for_each(older.begin(), older.end(), put);
-    cut.is_part = true;
-    cut.older_blocks = cut.blocks;
-    std::for_each(begin, end, put);
-    return cut;
+    std::vector<std::uint64_t> numbers(std::exchange(bytes, {}));
+    std::fill(numbers.begin(), numbers.end(), unknown);
+    std::vector<std::uint32_t> threads(of.threads, none);
+    of.threads = 0;
+    of.blocks = 0;
+    of.unknown_frees = 0;
+    of.is_part = true;
+    const auto renumber = [&](trace_event& each) {
+        if (threads[each.thread] == none) threads[each.thread] = of.threads++;
+        each.thread = threads[each.thread];
+        each.time_ns -= std::min(each.time_ns, from_ns);
+        if (each.call > trace_call::resize) return;
+        if (each.call == trace_call::allocate) numbers[each.block] = of.blocks++;
+        each.block = numbers[each.block];
+    };
+    std::for_each(events.begin(), older_end, renumber);
+    of.older_blocks = of.blocks;
+    std::for_each(begin, end, renumber);
+    events.erase(end, events.end());
+    events.erase(older_end, begin);
+    events.shrink_to_fit();
+    return of;
 }
 
 }

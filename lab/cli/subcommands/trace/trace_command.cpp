@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstdio>
@@ -28,6 +29,20 @@
 #include "report/write.hpp"
 
 namespace tenure::lab {
+
+namespace {
+
+constexpr std::uint64_t ns_per_ms = 1'000'000;
+
+/// A time since the trace began, in milliseconds: a duration, or 0.
+[[nodiscard]] std::optional<std::uint64_t> time_in_trace(std::string_view text) {
+    const std::size_t zeros = std::min(text.find_first_not_of('0'), text.size());
+    const std::string unit(text.substr(zeros));
+    const bool is_zero = zeros != 0 && (unit.empty() || (unit.front() > '9' && duration_ms("1" + unit).has_value()));
+    return is_zero ? 0 : duration_ms(text);
+}
+
+}
 
 trace_command::trace_command(CLI::App& app)
     : command_(app.add_subcommand("trace", "Shows, exports, cuts and imports recordings of allocations")) {
@@ -82,23 +97,26 @@ int trace_command::run() const {
 }
 
 std::optional<trace_command::range> trace_command::chosen_range() const {
-    constexpr std::uint64_t ns_per_ms = 1'000'000, least_ms = 1;
     for (const auto& [name, time] : {std::pair{"--from", &from_}, std::pair{"--to", &to_}}) {
-        if (time->empty() || duration_ms(*time).has_value()) continue;
-        say(fmt::format("{} {} is not valid: a time up to a day, as in 500ms, 30s, 5m", name, *time));
+        if (time->empty() || time_in_trace(*time).has_value()) continue;
+        say(fmt::format("{} {} is not valid: a time up to a day, as in 0, 500ms, 30s, 5m", name, *time));
         return std::nullopt;
     }
-    const range part{duration_ms(from_).value_or(0) * ns_per_ms,
-                     to_.empty() ? UINT64_MAX : duration_ms(to_).value_or(least_ms) * ns_per_ms,
+    const range part{time_in_trace(from_).value_or(0) * ns_per_ms,
+                     to_.empty() ? UINT64_MAX : time_in_trace(to_).value_or(0) * ns_per_ms,
                      from_.empty() && to_.empty()};
     if (part.from_ns < part.to_ns) return part;
-    say(fmt::format("--to {} is not after --from {}", to_, from_));
+    say(fmt::format("--to {} is not after --from {}", to_, from_.empty() ? "0" : from_));
     return std::nullopt;
 }
 
 /// Reads a trace, or a part of it, and says what is wrong with it.
 trace trace_command::load(const range& part) const {
     trace read = part.is_all ? load_trace(file_) : load_part(file_, part.from_ns, part.to_ns);
+    if (read.ok() && read.is_part && part.from_ns > read.whole_ns)
+        read.error =
+            fmt::format("--from {}: the trace ends after {:.{}f} ms", from_,
+                        static_cast<double>(read.whole_ns) / ns_per_ms, read.whole_ns < 10 * ns_per_ms ? 1 : 0);
     if (!read.ok()) {
         say(read.error);
     } else if (!read.damage.empty()) {

@@ -236,16 +236,16 @@ found_scope scope_finder::by_frees(const group_burst& burst, std::size_t least) 
         const bool is_free = event.call == trace_call::deallocate;
         const bool is_own = is_free && std::binary_search(group_.blocks.begin(), group_.blocks.end(), event.block);
         if (event.stack == 0) {
-            if (is_own) places.miss();
+            if (is_own) places.see_free_without_stack();
             continue;
         }
-        places.see(relations_.of(stack, event.stack), is_free, is_own);
+        places.see(relations_.of(stack, event.stack), is_own);
         if (places.is_outside()) return none;
     }
     found_scope found{places.frame(), places.frame(), events, false, true};
     if (found.inner >= group_.depth) return none;
     if (burst.end == never) return found;
-    if (!places.is_told()) {
+    if (!places.shows_one_call()) {
         if (places.is_doubtful()) ++found.frame;
         return found;
     }

@@ -23,8 +23,7 @@ const stack_relation& stack_relations::of(std::uint32_t stack, std::uint32_t oth
     const std::size_t least = std::min(own.size(), others.size());
     while (made.shared < least && own[own.size() - 1 - made.shared] == others[others.size() - 1 - made.shared])
         ++made.shared;
-    made.is_within = made.shared == others.size();
-    if (made.shared == own.size() || made.is_within) return made;
+    if (made.shared == least) return made;
     made.own = own[own.size() - 1 - made.shared];
     made.other = others[others.size() - 1 - made.shared];
     made.is_other_function = false;

@@ -19,11 +19,12 @@ namespace tenure::lab {
 using code_functions = std::function<std::uint64_t(std::uint64_t return_address)>;
 
 struct stack_relation {
-    std::size_t shared = 0;        ///< outer frames in common
-    std::uint64_t own = 0;         ///< the return address in the function where they part, of the one stack
-    std::uint64_t other = 0;       ///< and of the other
-    bool is_other_function = true; ///< a frame further in, the same call has reached two functions
-    bool is_within = false;        ///< the other stack ends where they part: all its frames are shared
+    std::size_t shared = 0;  ///< outer frames in common
+    std::uint64_t own = 0;   ///< the return address in the function where they part, of the one stack
+    std::uint64_t other = 0; ///< and of the other
+    /// A frame further in, the same call has reached two functions, or may have: if a stack ends where they part, the
+    /// function that it has reached is not on it.
+    bool is_other_function = true;
 };
 
 /// Remembers what it has compared.

@@ -79,7 +79,7 @@ bool older_blocks::read(const trace_format::file_header& file, const trace_forma
             break;
         case what::deallocate: free({event.block, chunk.thread, event.stack}); break;
         case what::stack:
-            if (event.stack != 0) stacks_.try_emplace(event.stack, events.frames());
+            if (!stacks_.add(event.stack, events.frames())) return false;
             break;
         default: break;
         }
@@ -88,11 +88,14 @@ bool older_blocks::read(const trace_format::file_header& file, const trace_forma
     return !events.is_damaged();
 }
 
-std::vector<older_block> older_blocks::in_use() const {
+std::vector<older_block> older_blocks::take_in_use() {
     std::vector<older_block> all;
     all.reserve(in_use_.size());
-    for (const auto& [name, block] : in_use_)
-        if (block.is_known) all.push_back(block);
+    std::erase_if(in_use_, [&](const auto& each) {
+        if (each.second.is_known) all.push_back(each.second);
+        return each.second.is_known;
+    });
+    in_use_.rehash(0); // the table of places
     std::sort(all.begin(), all.end(), [](const older_block& a, const older_block& b) {
         return std::tuple(a.ticks, a.first.thread, a.first.number) <
                std::tuple(b.ticks, b.first.thread, b.first.number);

@@ -7,13 +7,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
 #include "observe/trace/chunk_events.hpp"
+#include "observe/trace/limits/call_stacks.hpp"
 
 namespace tenure::lab {
 
@@ -46,22 +46,28 @@ struct early_free {
 /// Reads the chunks before a part, in any order, and keeps what is in use. Chunks of several threads overlap in time,
 /// so a block may be freed or resized in a chunk that is read before the one that allocates it.
 ///
-/// Memory    of the blocks in use, and all call stacks.
+/// Memory    bytes_of_block for each block in use, and all call stacks.
 class older_blocks {
 public:
-    explicit older_blocks(std::uint64_t max_blocks) : max_blocks_(max_blocks) {}
+    /// Bytes that a block takes at most: 128 in the table, with its node, its place and the unused places, and 64 in
+    /// what take_in_use() returns. After that the merger has 128 for each, and cut_trace() less.
+    static constexpr std::uint64_t bytes_of_block = 192;
 
-    /// Returns   false if the events are damaged, or there are more blocks than the limit.
+    older_blocks(std::uint64_t max_bytes, std::uint64_t max_stack_bytes)
+        : max_blocks_(max_bytes / bytes_of_block), stacks_(max_stack_bytes) {}
+
+    /// Returns   false if the events are damaged, or there are more blocks or stacks than the limits.
     [[nodiscard]] bool read(const trace_format::file_header& file, const trace_format::chunk_header& chunk,
                             std::string_view payload);
 
-    /// In the order of their allocations, without those that were allocated in chunks that were not read.
-    [[nodiscard]] std::vector<older_block> in_use() const;
-    /// What has this name now; nullptr: nothing.
+    /// In the order of their allocations, without those that were allocated in chunks that were not read. The others
+    /// alone stay here: nothing more may be read.
+    [[nodiscard]] std::vector<older_block> take_in_use();
+    /// What has this name now, of the blocks that stay here; nullptr: nothing.
     [[nodiscard]] const older_block* find(const block_name& name) const;
     /// nullptr: no chunk that was read has freed or resized this block.
     [[nodiscard]] const early_free* freed_early(const block_name& name) const;
-    [[nodiscard]] const std::map<std::uint32_t, std::vector<std::uint64_t>>& stacks() const { return stacks_; }
+    [[nodiscard]] call_stacks& stacks() { return stacks_; }
 
 private:
     void add(const older_block& block);
@@ -72,7 +78,7 @@ private:
     std::uint64_t max_blocks_;
     std::unordered_map<block_name, older_block, block_name_hash> in_use_;
     std::unordered_map<block_name, early_free, block_name_hash> early_;
-    std::map<std::uint32_t, std::vector<std::uint64_t>> stacks_; // by number in the file
+    call_stacks stacks_;
 };
 
 }

@@ -34,23 +34,26 @@ struct found_chunk {
     format::chunk_header header{};
 };
 
-/// Reads a file piece by piece. What it returns nothing for is not as in a whole file.
+/// Reads a file piece by piece. It gives up, and returns nothing, where a whole file would be damaged or too large.
 class part_reader {
 public:
     part_reader(const std::string& path, std::uint64_t from_ns, std::uint64_t to_ns, const trace_limits& limits)
-        : file_(path, std::ios::binary), from_ns_(from_ns), to_ns_(to_ns), limits_(limits), before_(limits.events) {
+        : file_(path, std::ios::binary), from_ns_(from_ns), to_ns_(to_ns), limits_(limits),
+          before_(std::in_place, limits.events * trace_limits::bytes_of_event, limits.stack_bytes) {
         std::error_code error;
         if (std::filesystem::is_regular_file(path, error)) size_ = std::filesystem::file_size(path, error);
         if (error) size_ = 0;
     }
 
     [[nodiscard]] std::optional<trace> read() {
-        if (size_ == 0 || size_ > max_trace_file_bytes || !read_header() || !find_all() || !choose()) return {};
-        trace merged = merge_trace(chosen_, limits_, &before_);
+        if (size_ == 0 || size_ > max_trace_file_bytes || !read_header() || !find_all() || !choose_all()) return {};
+        trace merged = merge_trace(chosen_, limits_, &*before_);
         if (!merged.ok()) return {};
+        merged.whole_ns = skipped_ns_;
+        before_.reset();
+        kept_.clear();
         // The times of a damaged file may not be in order.
-        const std::size_t older = std::min(before_.in_use().size(), merged.events.size());
-        for (std::size_t index = 0; index < older; ++index)
+        for (std::uint64_t index = 0; index < merged.older_blocks; ++index)
             merged.events[index].time_ns = std::min(merged.events[index].time_ns, from_ns_ - 1);
         return cut_trace(std::move(merged), from_ns_, to_ns_);
     }
@@ -92,13 +95,14 @@ private:
         return is_raw || at + sizeof(format::chunk_header) <= size_;
     }
 
-    [[nodiscard]] bool choose() {
+    /// Reads the chunks of the part, and the blocks of those before it.
+    [[nodiscard]] bool choose_all() {
         const trace_clock clock(chosen_.header);
         std::map<std::uint32_t, std::vector<const found_chunk*>> threads;
         for (const found_chunk& each : found_) {
             if (each.header.kind == format::chunk_kind::events)
                 threads[each.header.thread].push_back(&each);
-            else if (!keep(each))
+            else if (!choose_chunk(each))
                 return false;
         }
         std::vector<const found_chunk*> before;
@@ -108,11 +112,14 @@ private:
             });
             for (std::size_t i = 0; i < chunks.size(); ++i) {
                 if (chunks[i]->header.sequence != i) return false;
-                if (clock.time_of(chunks[i]->header.ticks) >= to_ns_) continue;
+                if (const std::uint64_t begin_ns = clock.time_of(chunks[i]->header.ticks); begin_ns >= to_ns_) {
+                    skipped_ns_ = std::max(skipped_ns_, begin_ns);
+                    continue;
+                }
                 const bool is_before = i + 1 < chunks.size() && clock.time_of(chunks[i + 1]->header.ticks) < from_ns_;
                 if (is_before)
                     before.push_back(chunks[i]);
-                else if (!keep(*chunks[i]))
+                else if (!choose_chunk(*chunks[i]))
                     return false;
             }
         }
@@ -120,7 +127,7 @@ private:
         std::sort(before.begin(), before.end(), [](const found_chunk* a, const found_chunk* b) {
             return std::pair(a->header.ticks, a->offset) < std::pair(b->header.ticks, b->offset);
         });
-        return std::all_of(before.begin(), before.end(), [&](const found_chunk* each) { return pass(*each); });
+        return std::all_of(before.begin(), before.end(), [&](const found_chunk* each) { return read_older(*each); });
     }
 
     /// Reads a chunk into `to`, and checks it.
@@ -134,28 +141,31 @@ private:
         return !has_checksum || found.header.checksum == checksum_of(found.header, bytes);
     }
 
-    [[nodiscard]] bool keep(const found_chunk& found) {
+    /// Reads a chunk of the part.
+    [[nodiscard]] bool choose_chunk(const found_chunk& found) {
         kept_.emplace_back();
         chosen_.all.emplace_back();
         return read_chunk(found, kept_.back(), chosen_.all.back());
     }
 
-    [[nodiscard]] bool pass(const found_chunk& found) {
+    /// Reads the blocks of a chunk before the part.
+    [[nodiscard]] bool read_older(const found_chunk& found) {
         trace_chunk chunk;
         std::string_view payload;
         std::string why;
         return read_chunk(found, stored_, chunk) && payload_of(chunk, unpacked_, payload, why) &&
-               before_.read(chosen_.header, chunk.header, payload);
+               before_->read(chosen_.header, chunk.header, payload);
     }
 
     std::ifstream file_;
     std::uint64_t size_ = 0;
     std::uint64_t from_ns_, to_ns_;
+    std::uint64_t skipped_ns_ = 0; // when the last chunk begins that is after the part
     const trace_limits& limits_;
     std::vector<found_chunk> found_;
     std::deque<std::string> kept_; // what the chosen chunks point into
     trace_chunks chosen_;
-    older_blocks before_;
+    std::optional<older_blocks> before_;
     std::string stored_, unpacked_;
 };
 
