@@ -64,6 +64,8 @@ struct trace {
     std::uint64_t blocks = 0;            ///< how many `events` allocates
     std::uint32_t threads = 0;
     std::uint32_t process = 0;
+    std::uint64_t recording = 0;     ///< number that all files of one `tenure record` have; 0: not known
+    std::uint64_t started_ms = 0;    ///< when the recording began, since 1970; 0: not known
     std::uint32_t stack_frames = 0;  ///< most frames of a stack: one with so many may be cut short; 0: none is
     std::uint64_t sample_bytes = 0;  ///< one in so many allocated bytes was recorded, with its block; zero: all were
     std::uint64_t unknown_frees = 0; ///< of blocks that were allocated before the recording; not among the events

@@ -155,6 +155,8 @@ trace read_trace(std::string_view bytes, const trace_limits& limits) {
     if (!read.ok()) return read;
     read.damage = file.damage;
     read.process = file.header.process;
+    read.recording = file.header.recording;
+    read.started_ms = file.header.started_ms;
     read.stack_frames = file.header.stack_frames;
     read.sample_bytes = file.header.sample_bytes;
     trace_merger(file, read, limits.events, limits.payload_bytes).run();
