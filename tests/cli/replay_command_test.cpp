@@ -191,7 +191,9 @@ TEST_F(replay_command, advise_finds_the_program_behind_a_shell) {
 
 TEST_F(replay_command, advice_without_a_rebuild_is_a_file) {
     record("--stacks 16");
-    const auto found = run("advise -o program.advice --check program.trace --json all.json program.trace");
+    fs::rename(folder_ / "program.trace", folder_ / "other.trace");
+    record("--stacks 16");
+    const auto found = run("advise -o program.advice --check other.trace --json all.json program.trace");
     ASSERT_EQ(found.code, 0) << found.err;
     EXPECT_EQ(text_of_file(folder_ / "program.advice").substr(0, 16), "tenure-advice 1\n");
     expect_words(found.out, {"mean after trim()", "program.advice is written", "cannot know"});
@@ -201,6 +203,37 @@ TEST_F(replay_command, advice_without_a_rebuild_is_a_file) {
     const auto to_out = run("advise -o - program.trace");
     ASSERT_EQ(to_out.code, 0) << to_out.err;
     EXPECT_EQ(to_out.out.substr(0, 16), "tenure-advice 1\n");
+}
+
+TEST_F(replay_command, advice_is_not_checked_on_the_run_that_it_was_learned_from) {
+    record("--stacks 16");
+    fs::copy_file(folder_ / "program.trace", folder_ / "copy.trace");
+    std::ofstream(folder_ / "longer.trace", std::ios::binary) << text_of_file(folder_ / "program.trace") << "more";
+    for (const char* const each : {"program.trace", "copy.trace", "longer.trace"}) {
+        const auto found = run("advise -o program.advice --check " + std::string(each) + " program.trace");
+        EXPECT_EQ(found.code, 2) << each;
+        expect_words(found.err, {std::string("--check ") + each + ": it is the run that the advice is learned from"});
+        EXPECT_FALSE(fs::exists(folder_ / "program.advice"));
+    }
+}
+
+TEST_F(replay_command, files_to_check_on_are_read_before_anything_is_recorded_or_searched) {
+    const fs::path program = fs::read_symlink("/proc/self/exe").parent_path() / "advised_program";
+    for (const char* const file : {"missing.trace", "."}) {
+        const auto found = run("advise -o a.advice --check " + std::string(file) + " -- " + program.string());
+        EXPECT_EQ(found.code, 2);
+        EXPECT_EQ(found.out, "") << "the program did not run";
+        expect_words(found.err, {"--check: ", file});
+    }
+    record("--stacks 0");
+    const auto without_stacks = run("advise -o a.advice --check program.trace -- " + program.string());
+    EXPECT_EQ(without_stacks.code, 2);
+    EXPECT_EQ(without_stacks.out, "");
+    expect_words(without_stacks.err, {"--check program.trace: the trace has no call stacks"});
+    const auto learned = run("advise -o a.advice program.trace");
+    EXPECT_EQ(learned.code, 2);
+    expect_words(learned.err, {"the trace has no call stacks: record it with --stacks 16"});
+    EXPECT_FALSE(fs::exists(folder_ / "a.advice"));
 }
 
 TEST_F(replay_command, advice_without_a_rebuild_runs_a_program_too) {
@@ -286,6 +319,13 @@ TEST_F(replay_command, wrong_options_are_refused_in_words) {
         {"advise a.trace --check b.trace", "--check is for the advice file of -o"},
         {"advise -o a.advice --html a.html a.trace", "-o writes no page"},
         {"advise -o - --json - a.trace", "standard output takes one of -o and --json"},
+        {"advise -o a.advice --rounds 9 a.trace", "-o does not use --rounds"},
+        {"advise -o a.advice --groups 9 a.trace", "-o does not use --groups"},
+        {"advise -o a.advice --seed 9 a.trace", "-o does not use --seed"},
+        {"advise -o a.advice --repeat 9 a.trace", "-o does not use --repeat"},
+        {"advise -o a.advice --base glibc a.trace", "-o does not use --base"},
+        {"advise -o a.advice --json - -- true", "standard output is the program's: --json -"},
+        {"advise --html - -- true", "standard output is the program's: --html -"},
         {"advise -o - -- true", "standard output is the program's"},
         {"replay a.trace --agianst glibc", "--against"},
     };

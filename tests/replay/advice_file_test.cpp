@@ -63,6 +63,14 @@ TEST(advice_file, each_mistake_is_told_with_its_line) {
         {head + "object 2 - /bin/b\n", "line 4: object 2 is out of order"},
         {head + "object 1 xyz /bin/b\n", "line 4: \"xyz\" is not a build ID"},
         {head + "object 1 -\n", "line 4: object 1 has no path"},
+        {head + "object 1 ABCD /bin/b\n", "line 4: \"ABCD\" is not a build ID: bytes in lowercase hex digits"},
+        {head + "object 1 abc /bin/b\n", "line 4: \"abc\" is not a build ID"},
+        {head + "object 1 " + std::string(130, 'a') + " /bin/b\n", "line 4: a build ID has at most 128 digits"},
+        {head + "object 1 - /" + std::string(4096, 'a') + "\n", "line 4: the path has 4097 bytes; at most 4096"},
+        {head + "# " + std::string(4351, 'a') + "\n", "line 4: it has 4353 bytes; at most 4352 are read"},
+        {head + "site 1 0+1", "line 4: it is cut off"},
+        {"tenure-advice 1\r\nclass 1 a\r\n", "line 1: lines end with CR LF: "},
+        {head + "class 2 b\r\n", "line 4: lines end with CR LF: "},
         {many_objects, "line 66: more than 64 objects"},
         {head + "class 8 b\n", "line 4: class 8 is out of range: classes have the numbers 1 to 7"},
         {head + "class 0 b\n", "line 4: class 0 is out of range"},
@@ -75,19 +83,25 @@ TEST(advice_file, each_mistake_is_told_with_its_line) {
         {head + "site 1 0+1 0+2 0+3 0+4 0+5\n", "line 4: a site has at most 4 frames"},
         {head + "site 1\n", "line 4: a site has at least one frame"},
         {head + "site 1 0+12g\n", "line 4: \"0+12g\" is not a frame: OBJECT+OFFSET"},
+        {head + "site 1 0+1A\n", "line 4: \"0+1A\" is not a frame: OBJECT+OFFSET, with the offset in lowercase hex"},
+        {head + "site 1 0+1 0+2\nsite 0 0+1\nsite 0 0+01 0+2\n", "line 6: a site with the same frames is defined"},
         {head + "site 1 0+\n", "line 4: \"0+\" is not a frame"},
         {head + "site 1 0+-1\n", "line 4: \"0+-1\" is not a frame"},
         {head + "site 1 0+11223344556677889\n", "is not a frame"},
         {head + "site 1 1\n", "line 4: \"1\" is not a frame"},
         {head + "site 1 1+2\n", "line 4: object 1 was not defined before this site"},
         {many_sites, "line 1028: more than 1024 sites"},
-        {head + std::string(std::size_t{1} << 20, '#'), "at most 1048576 are read"},
+        {head + std::string(std::size_t{1} << 20, '#') + "\n", "at most 1048576 are read"},
     };
     for (const auto& [text, said] : cases) {
         const read_advice found = parse_advice(text);
         EXPECT_NE(found.error.find(said), std::string::npos) << text.substr(0, 100) << "\n" << found.error;
         EXPECT_FALSE(found.ok());
     }
+}
+
+TEST(advice_file, a_long_remark_is_cut_to_what_readers_read) {
+    EXPECT_EQ(parse_advice(to_advice_text(two_classes(), std::string(10'000, 'a'))).error, "");
 }
 
 TEST(advice_file, a_file_is_checked_before_a_program_starts_with_it) {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "observe/replay/separation/advice_file.hpp"
@@ -118,6 +119,23 @@ TEST(site_tree, code_without_a_file_is_never_in_a_site) {
     advised.classes = {{1, "a"}};
     advised.sites = {{1, {{0, 8}}}};
     EXPECT_EQ(classes_of(recorded, advised)[4], ordinary_class);
+}
+
+TEST(site_tree, code_without_a_build_id_ends_a_stack) {
+    trace recorded = stacks_of({{1, 10}, {0x20008, 1, 10}, {1, 0x20008, 10}, {0x30008, 10}, {0x40008, 10}});
+    recorded.mappings.push_back({code + 0x20000, code + 0x21000, 0, "/lib/libmade.so", ""});
+    recorded.mappings.push_back({code + 0x30000, code + 0x31000, 0, "/lib/libodd.so", "abc"});
+    recorded.mappings.push_back({code + 0x40000, code + 0x41000, 0, "/" + std::string(max_object_path, 'a'), "ab"});
+    const site_tree tree(recorded);
+    EXPECT_EQ(tree.node_of(2), site_tree::root) << "the file may be rebuilt at the same path";
+    EXPECT_EQ(tree.node_of(3), tree.shortened(tree.node_of(1), 1)) << "what is before that code still counts";
+    EXPECT_EQ(tree.node_of(4), site_tree::root) << "no reader knows this ID";
+    EXPECT_EQ(tree.node_of(5), site_tree::root) << "the path is too long for the file";
+    separation advised;
+    advised.objects = {{"", "/lib/libmade.so"}};
+    advised.classes = {{1, "a"}};
+    advised.sites = {{1, {{0, 8}}}};
+    EXPECT_EQ(classes_of(recorded, advised)[2], 1) << "a file that says so is followed";
 }
 
 TEST(site_tree, a_return_address_may_be_the_end_of_its_mapping) {

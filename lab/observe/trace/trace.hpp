@@ -67,6 +67,8 @@ struct trace {
     std::uint64_t whole_ns = 0; ///< of a part: when the last event was, of the whole trace or of what was read of it
     std::uint32_t threads = 0;
     std::uint32_t process = 0;
+    std::uint64_t recording = 0;     ///< number that all files of one `tenure record` have; 0: not known
+    std::uint64_t started_ms = 0;    ///< when the recording began, since 1970; 0: not known
     std::uint32_t stack_frames = 0;  ///< most frames of a stack: one with so many may be cut short; 0: none is
     bool has_free_stacks = false;    ///< deallocate has its stack too
     std::uint64_t sample_bytes = 0;  ///< one in so many allocated bytes was recorded, with its block; zero: all were

@@ -154,6 +154,8 @@ trace merge_trace(const trace_chunks& file, const trace_limits& limits, older_bl
     if (!read.ok()) return read;
     read.damage = file.damage;
     read.process = file.header.process;
+    read.recording = file.header.recording;
+    read.started_ms = file.header.started_ms;
     read.stack_frames = file.header.stack_frames;
     read.has_free_stacks = file.header.stack_frames != 0 && file.header.free_stacks != 0;
     read.sample_bytes = file.header.sample_bytes;

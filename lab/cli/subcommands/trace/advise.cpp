@@ -165,10 +165,10 @@ advise_command::advise_command(CLI::App& app)
         "of --base, in paired rounds. Advice that saves no time in these, and in as many others that confirm it, is "
         "not given. The more there is to compare the surer each comparison must be: --rounds is raised if it does not "
         "suffice.\n\n"
-        "With -o nothing is said of Temp, pools and arenas, and only --check, --touch, --timeout and --json matter: "
-        "the "
-        "trace is replayed on Tenure's heap with call sites in pages of their own, and what lowers its memory most is "
-        "written.\n\n"
+        "With -o the trace is replayed on Tenure's heap with call sites in pages of their own, and what lowers its "
+        "memory most is written. Nothing is said of Temp, pools and arenas. -o takes --check, --touch, --timeout and "
+        "--json. A site in a shared library works in every program that loads the same build of it. Code in files "
+        "without a build ID gets no sites.\n\n"
         "Exit codes: of a program that is run, its own unless that is 0, or 128 plus the signal's number when a signal "
         "ended it; 0 ok, also if there is no advice; 2 invalid command line, or a file that is no trace or is empty; 3 "
         "a file or standard output could not be written; 70 the command itself failed; 126 the program cannot be "
@@ -183,9 +183,15 @@ std::string advise_command::mistake_in_options(bool is_run) const {
     if (html_ == "-" && json_ == "-") return "standard output takes one of --html and --json";
     if (out_.empty() && !checks_.empty()) return "--check is for the advice file of -o";
     if (!out_.empty() && !html_.empty()) return "-o writes no page: --html is for advice without -o";
+    for (const char* const each : {"--base", "--groups", "--rounds", "--repeat", "--seed"})
+        if (!out_.empty() && command_->get_option(each)->count() != 0)
+            return fmt::format("-o does not use {}: it is for advice without -o", each);
     if (out_ == "-" && (json_ == "-" || is_run))
         return is_run ? "standard output is the program's: -o - is for a recorded trace"
                       : "standard output takes one of -o and --json";
+    if (is_run && (json_ == "-" || html_ == "-"))
+        return fmt::format("standard output is the program's: {} - is for a recorded trace",
+                           json_ == "-" ? "--json" : "--html");
     if (options_.settings().rounds < least_rounds())
         return fmt::format("--rounds {} proves nothing: with fewer than {} rounds there is no interval of 95 %",
                            options_.settings().rounds, least_rounds());
@@ -203,6 +209,10 @@ int advise_command::run(int argc, char** argv) const {
             say(reason);
             return exit_code::not_written;
         }
+    }
+    if (const std::string reason = why_no_checks(checks_, is_run ? std::string{} : words_.front()); !reason.empty()) {
+        say(reason);
+        return exit_code::bad_usage;
     }
     const found_malloc base = find_base(base_);
     if (!base.found) {
@@ -244,7 +254,8 @@ int advise_command::advise_file(const std::string& file, const found_malloc& bas
                         "`tenure record` keeps them all",
                         recorded.process, shown));
     if (!out_.empty()) {
-        separation_request request{out_, json_, checks_, shown, is_run ? report_stream::err : report_stream::out, {}};
+        separation_request request{out_, file, json_, checks_, shown, is_run ? report_stream::err : report_stream::out,
+                                   {}};
         request.replay.touch = options_.settings().touch;
         request.replay.timeout = options_.settings().timeout;
         return advise_separation(recorded, request);

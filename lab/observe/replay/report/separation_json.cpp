@@ -14,7 +14,8 @@ using json = nlohmann::ordered_json;
 json json_of(const separated_memory& of) {
     return {{"peak_bytes", json_number(of.peak)},
             {"mean_bytes", json_number(of.mean)},
-            {"mean_trimmed_bytes", json_number(of.trimmed)}};
+            {"mean_trimmed_bytes", json_number(of.trimmed)},
+            {"peak_trimmed_bytes", json_number(of.trimmed_peak)}};
 }
 
 json json_of(const separation_figures& of) {
@@ -35,8 +36,10 @@ std::string to_json(const separation_report& found, const place_names& names) {
     json made{{"events", found.events}, {"calls", found.calls}, {"separated_calls", found.separated_calls}};
     made["damage"] = found.damage;
     made["refusal"] = found.refusal;
-    made["chosen_by"] = found.how;
+    made["origin"] = found.origin;
+    made["candidates"] = found.candidates;
     made["replays"] = found.replays;
+    made["repeats"] = shown_repeats;
     made["classes"] = array_of(found.advised.classes, [](const advice_class& each) {
         return json{{"number", each.number}, {"name", each.name}};
     });
@@ -47,7 +50,11 @@ std::string to_json(const separation_report& found, const place_names& names) {
         return site;
     });
     made["learned"] = json_of(found.learned);
-    made["checked"] = array_of(found.checked, [](const separation_figures& each) { return json_of(each); });
+    made["checked"] = array_of(found.checked, [](const checked_run& each) {
+        json run{{"trace", each.name}, {"damage", each.damage}};
+        run.update(json_of(each.figures));
+        return run;
+    });
     return json_text(made, 4);
 }
 

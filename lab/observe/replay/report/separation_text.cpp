@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "report/letters.hpp"
 #include "report/table/text_grid.hpp"
 
 namespace tenure::lab {
@@ -68,6 +69,7 @@ std::string table_of(const separation_figures& of, bool shows_after, text_style 
     row("peak", of.before.peak, of.after.peak);
     row("mean", of.before.mean, of.after.mean);
     row("mean after trim()", of.before.trimmed, of.after.trimmed);
+    row("peak after trim()", of.before.trimmed_peak, of.after.trimmed_peak);
     std::vector<grid_cell> live{{"live bytes, mean"}, {bytes_in_words(of.mean_live)}};
     if (shows_after) live.resize(4);
     grid.add(std::move(live));
@@ -82,18 +84,23 @@ std::string to_text(const separation_report& found, const place_names& names, te
     if (found.advised.sites.empty()) {
         text += paragraph(found.refusal, style.width, 0) + "\n";
     } else {
-        text += paragraph(fmt::format("{} of {} calls get pages of their own, in {} class{} chosen by {}.",
+        text += paragraph(fmt::format("{} of {} calls get pages of their own, in {} class{} derived from {}.",
                                       found.separated_calls, found.calls, found.advised.classes.size(),
-                                      found.advised.classes.size() == 1 ? "" : "es", found.how),
+                                      found.advised.classes.size() == 1 ? "" : "es", found.origin),
                           style.width, 0);
         text += "\n";
         for (const advice_class& each : found.advised.classes) text += class_of(found, each, names, style) + "\n";
     }
-    text += found.checked.empty() ? "" : "Learned from:\n";
+    if (!found.origin.empty())
+        text += paragraph(fmt::format("Learned from (best of {} candidates, chosen on this trace):", found.candidates),
+                          style.width, 0);
     const bool shows_after = !found.advised.sites.empty() || !found.checked.empty();
     text += table_of(found.learned, shows_after, style) + "\n";
-    for (const separation_figures& each : found.checked)
-        text += "Checked on another run:\n" + table_of(each, shows_after, style) + "\n";
+    for (const checked_run& each : found.checked) {
+        text += paragraph(fmt::format("Checked on another run, {}:", printable(each.name)), style.width, 0);
+        if (!each.damage.empty()) text += paragraph("This trace is damaged: " + each.damage, style.width, 0);
+        text += table_of(each.figures, shows_after, style) + "\n";
+    }
     for (const std::string& each : notes_in_words(found)) text += paragraph(each, style.width, 0);
     return text;
 }

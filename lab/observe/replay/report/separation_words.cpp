@@ -79,12 +79,15 @@ std::vector<std::string> notes_in_words(const separation_report& of) {
     std::vector<std::string> made;
     if (!of.advised.sites.empty() && of.checked.empty())
         made.emplace_back("Not checked on another run: record one with other input, and name it with --check.");
+    if (!of.origin.empty())
+        made.emplace_back("The figures of the trace that chose the advice flatter it; those of another run do not.");
     made.push_back(fmt::format(
-        "Measured by {} replays on Tenure's heap, each in a process of its own, at 100 places of the trace. Peak and "
-        "mean are of a heap that returns no memory to the system. After trim(), only pages with blocks in use are "
-        "left. The heap returns free pages after the purge delay (1 s), so a program that runs for much longer is "
-        "nearer to the mean after trim(), and a short one to the mean.",
-        of.replays));
+        "Figures are medians of {} replays on Tenure's heap, each in a process of its own, at 100 places of the trace. "
+        "Peak and mean are of a heap that returns no memory to the system. After trim(), only pages with blocks in use "
+        "are left. The heap returns free pages after the purge delay (1 s), so a program that runs for much longer is "
+        "nearer to the mean after trim(), and a short one to the mean. With a purge delay far below that the peak can "
+        "rise, because free pages of several classes wait for it.",
+        shown_repeats));
     made.emplace_back(
         "A replay cannot know when memory returns to the system between the program's calls, what its threads do at "
         "the same time (one thread makes all calls), what its caches gain or lose, and whether the next run is like "
@@ -95,11 +98,19 @@ std::vector<std::string> notes_in_words(const separation_report& of) {
 std::string remark_for(const separation_report& of, std::string_view program) {
     std::string text = fmt::format("Learned from {}.\n", printable(program));
     if (of.advised.sites.empty()) return text + of.refusal + "\n";
-    const separation_figures& shown = of.checked.empty() ? of.learned : of.checked.front();
-    text += fmt::format("Resident memory after trim, mean{}: {} to {}; peak {} to {}.\n",
-                        of.checked.empty() ? "" : " of another run", bytes_in_words(shown.before.trimmed),
-                        bytes_in_words(shown.after.trimmed), bytes_in_words(shown.before.peak),
-                        bytes_in_words(shown.after.peak));
+    // Of several checks the one that gains least.
+    const auto gain = [](const checked_run& each) {
+        return 1 - each.figures.after.trimmed / std::max(each.figures.before.trimmed, 1.0);
+    };
+    const auto worst = std::min_element(of.checked.begin(), of.checked.end(),
+                                        [&](const checked_run& a, const checked_run& b) { return gain(a) < gain(b); });
+    const separation_figures& shown = worst == of.checked.end() ? of.learned : worst->figures;
+    const std::string whose = worst == of.checked.end()
+                                  ? fmt::format("best of {} candidates on this trace", of.candidates)
+                                  : fmt::format("checked on {}", printable(worst->name));
+    text += fmt::format("Mean resident memory after trim(): {} to {}; peak {} to {} ({}).\n",
+                        bytes_in_words(shown.before.trimmed), bytes_in_words(shown.after.trimmed),
+                        bytes_in_words(shown.before.peak), bytes_in_words(shown.after.peak), whose);
     return text + "Use: tenure run --advice FILE -- PROGRAM\n";
 }
 

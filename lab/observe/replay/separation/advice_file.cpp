@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <charconv>
 #include <optional>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -20,7 +22,7 @@ constexpr std::string_view first_line = "tenure-advice 1";
 constexpr std::size_t max_quoted = 60;
 
 bool is_hex(std::string_view text) {
-    return !text.empty() && text.find_first_not_of("0123456789abcdefABCDEF") == std::string_view::npos;
+    return !text.empty() && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
 
 bool is_name(std::string_view text) {
@@ -53,7 +55,8 @@ public:
         }
         for (std::size_t number = 1; !text.empty() && made_.ok(); ++number) {
             const std::size_t end = std::min(text.find('\n'), text.size());
-            std::string wrong = read_line(text.substr(0, end));
+            std::string wrong = why_no_line(text, end);
+            if (wrong.empty()) wrong = read_line(text.substr(0, end));
             if (!wrong.empty()) made_.error = fmt::format("line {}: {}", number, wrong);
             text.remove_prefix(std::min(end + 1, text.size()));
         }
@@ -62,6 +65,13 @@ public:
     }
 
 private:
+    static std::string why_no_line(std::string_view text, std::size_t end) {
+        if (text.substr(0, end).ends_with('\r')) return "lines end with CR LF: save the file with line feeds alone";
+        if (end > max_advice_line) return fmt::format("it has {} bytes; at most {} are read", end, max_advice_line);
+        if (end == text.size()) return "it is cut off: the last line ends without a line feed";
+        return {};
+    }
+
     std::string read_line(std::string_view line) {
         if (!has_first_) {
             if (line == first_line) {
@@ -96,9 +106,14 @@ private:
             return fmt::format("object {} is out of order: objects are numbered from 0, and the next is {}",
                                quoted(index), objects.size());
         if (objects.size() == max_advice_objects) return fmt::format("more than {} objects", max_advice_objects);
-        if (build_id != "-" && !is_hex(build_id))
-            return fmt::format("\"{}\" is not a build ID in hex digits, or - if it is not known", quoted(build_id));
+        if (build_id != "-" && (!is_hex(build_id) || build_id.size() % 2 != 0))
+            return fmt::format("\"{}\" is not a build ID: bytes in lowercase hex digits, or - if it is not known",
+                               quoted(build_id));
+        if (build_id.size() > max_build_id_digits)
+            return fmt::format("a build ID has at most {} digits", max_build_id_digits);
         if (line.empty()) return fmt::format("object {} has no path", quoted(index));
+        if (line.size() > max_object_path)
+            return fmt::format("the path has {} bytes; at most {} are read", line.size(), max_object_path);
         objects.push_back({build_id == "-" ? std::string{} : std::string(build_id), std::string(line)});
         return {};
     }
@@ -138,7 +153,8 @@ private:
             const auto index = number_in<std::uint32_t>(object);
             const auto place = number_in<std::uint64_t>(offset, 16);
             if (!index || !place || !is_hex(offset))
-                return fmt::format("\"{}\" is not a frame: OBJECT+OFFSET, with the offset in hex digits", quoted(word));
+                return fmt::format("\"{}\" is not a frame: OBJECT+OFFSET, with the offset in lowercase hex digits",
+                                   quoted(word));
             if (*index >= made_.advised.objects.size())
                 return fmt::format("object {} was not defined before this site", *index);
             if (made.frames.size() == max_site_frames)
@@ -146,11 +162,15 @@ private:
             made.frames.push_back({*index, *place});
         }
         if (made.frames.empty()) return "a site has at least one frame";
+        std::vector<std::pair<std::uint32_t, std::uint64_t>> frames;
+        for (const advice_frame& each : made.frames) frames.emplace_back(each.object, each.offset);
+        if (!known_.insert(std::move(frames)).second) return "a site with the same frames is defined twice";
         made_.advised.sites.push_back(std::move(made));
         return {};
     }
 
     read_advice made_;
+    std::set<std::vector<std::pair<std::uint32_t, std::uint64_t>>> known_; // frames of the sites
     bool has_first_ = false;
 };
 
@@ -160,7 +180,7 @@ std::string to_advice_text(const separation& advised, std::string_view remark) {
     std::string text = fmt::format("{}\n", first_line);
     while (!remark.empty()) {
         const std::size_t end = std::min(remark.find('\n'), remark.size());
-        text += fmt::format("# {}\n", remark.substr(0, end));
+        text += fmt::format("# {}\n", remark.substr(0, std::min(end, max_advice_line - 2)));
         remark.remove_prefix(std::min(end + 1, remark.size()));
     }
     for (std::size_t i = 0; i < advised.objects.size(); ++i) {

@@ -18,7 +18,9 @@ constexpr std::size_t max_clustered = 64, max_lifetime_sites = 256; ///< largest
 constexpr std::size_t max_added = 6;                                ///< groups that get a class more, each alone
 constexpr double few = 1e-4; ///< of the trace's bytes and calls: too few to say anything
 
-std::string by_frames(std::size_t frames) { return fmt::format("{} frame{}", frames, frames == 1 ? "" : "s"); }
+std::string by_frames(std::size_t frames) {
+    return frames == 1 ? "compared by 1 frame" : fmt::format("compared by up to {} frames", frames);
+}
 
 /// Joins the two clusters whose blocks die most alike, until `count` are left: Ward's method, weighted by held bytes.
 /// Returns   a cluster for each of the groups.
@@ -108,8 +110,8 @@ void partition_maker::add_largest(std::vector<partition>& to) const {
                 std::stable_sort(groups.begin(), groups.end(),
                                  [](const node_group& a, const node_group& b) { return a.sum.bytes > b.sum.bytes; });
             partition made;
-            made.how = fmt::format("the call sites that {} most bytes, by {}", by_held ? "hold" : "allocate",
-                                   by_frames(frames));
+            made.origin =
+                fmt::format("the call sites that {} most bytes, {}", by_held ? "hold" : "allocate", by_frames(frames));
             made.classes.resize(tree_.size());
             for (std::size_t i = 0; i < std::min<std::size_t>(groups.size(), max_separated_classes); ++i)
                 for (const std::uint32_t node : groups[i].nodes) made.classes[node] = static_cast<std::uint8_t>(i + 1);
@@ -123,7 +125,7 @@ void partition_maker::add_lifetimes(std::vector<partition>& to) const {
     groups.resize(std::min(groups.size(), max_lifetime_sites));
     const std::vector<death_figures> deaths = deaths_of(groups);
     partition made;
-    made.how = fmt::format("lifetime, by {}", by_frames(max_site_frames));
+    made.origin = fmt::format("lifetimes, {}", by_frames(max_site_frames));
     made.classes.resize(tree_.size());
     for (std::size_t i = 0; i < groups.size(); ++i) {
         const auto& lifetimes = deaths[i].lifetimes;
@@ -151,7 +153,7 @@ void partition_maker::add_deaths(std::vector<partition>& to) const {
             for (std::size_t i = 0; i < groups.size(); ++i) calls[cluster_of[i]] += groups[i].sum.calls;
             const auto busiest = static_cast<std::size_t>(std::max_element(calls.begin(), calls.end()) - calls.begin());
             partition made;
-            made.how = fmt::format("when blocks are freed, {} groups, by {}", count, by_frames(frames));
+            made.origin = fmt::format("the time when blocks are freed, in {} groups, {}", count, by_frames(frames));
             made.classes.resize(tree_.size());
             for (std::size_t i = 0; i < groups.size(); ++i) {
                 const std::size_t number = cluster_of[i] == busiest ? 0 : cluster_of[i] + (cluster_of[i] < busiest);

@@ -17,7 +17,7 @@ namespace tenure::lab {
 
 /// A class for each node of a site_tree in which stacks end.
 struct partition {
-    std::string how;                   ///< it was found: "the largest call sites, by 2 frames"
+    std::string origin;                ///< "the call sites that hold most bytes, compared by up to 2 frames"
     std::vector<std::uint8_t> classes; ///< by node
 };
 
@@ -31,7 +31,8 @@ public:
     /// has all.
     [[nodiscard]] std::vector<partition> with_one_more(const partition& of) const;
 
-    /// The sites of a partition. Nodes with next to no bytes and calls take the class of what is around them.
+    /// The sites of a partition. Nodes with next to no bytes and calls get no site: they inherit the class of
+    /// the callee's shorter site.
     [[nodiscard]] separation sites_for(const std::vector<std::uint8_t>& classes) const;
 
     /// Sums of a partition's classes, by number.

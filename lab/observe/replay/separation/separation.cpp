@@ -5,9 +5,18 @@
 
 #include <algorithm>
 #include <map>
+#include <string_view>
 #include <utility>
 
 namespace tenure::lab {
+
+bool can_be_read(const advice_object& object) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    if (object.path.empty() || object.path.size() > max_object_path) return false;
+    if (object.path.find_first_of("\n\r") != std::string::npos) return false;
+    return object.build_id.size() % 2 == 0 && object.build_id.size() <= max_build_id_digits &&
+           object.build_id.find_first_not_of(digits) == std::string::npos;
+}
 
 code_places::place code_places::find(std::uint64_t return_address) const {
     // A call may be the last instruction of a mapping, so a return address may be its end.

@@ -19,6 +19,8 @@ inline constexpr std::size_t max_advice_objects = 64, max_advice_sites = 1024, m
 inline constexpr std::uint8_t max_separated_classes = 7; ///< numbered from 1
 inline constexpr std::uint8_t ordinary_class = 0;        ///< pages that the program's other blocks share
 inline constexpr std::size_t max_class_name = 24;
+// Limits of the reader inside a program, which allocates nothing.
+inline constexpr std::size_t max_advice_line = 4352, max_object_path = 4096, max_build_id_digits = 128;
 
 /// A file with code.
 struct advice_object {
@@ -27,6 +29,9 @@ struct advice_object {
 
     friend bool operator==(const advice_object&, const advice_object&) = default;
 };
+
+/// Whether an advice file can name it: its path and its build ID are within the limits.
+[[nodiscard]] bool can_be_read(const advice_object& object);
 
 /// A return address, independent of where its file is mapped.
 struct advice_frame {

@@ -31,6 +31,7 @@
 #include "bench/harness/worker/interrupt.hpp"
 #include "observe/replay/run/player.hpp"
 #include "observe/replay/run/replay_limits.hpp"
+#include "observe/replay/separation/site_figures.hpp"
 
 namespace tenure::lab {
 
@@ -41,6 +42,7 @@ constexpr std::size_t most_children = 4;
 constexpr std::size_t piece_operations = 4096;
 constexpr std::uint64_t longest_purge_delay_ms = 86'400'000;
 constexpr int no_memory_code = 3;
+constexpr std::uint64_t separation_operation_bytes = 24; ///< of the file, which is in memory
 
 void touch_as(touch_policy policy, void* block, std::size_t begin, std::size_t end) {
     switch (policy) {
@@ -58,11 +60,45 @@ std::array<std::uint16_t, max_separated_classes + 1> class_tags() {
     return made;
 }
 
+double median_of(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+/// Of the figures at `first` and each `step` behind it.
+separated_memory medians_of(std::span<const separated_memory> all, std::size_t first, std::size_t step) {
+    const auto median = [&](double separated_memory::*figure) {
+        std::vector<double> values;
+        for (std::size_t i = first; i < all.size(); i += step) values.push_back(all[i].*figure);
+        return median_of(std::move(values));
+    };
+    return {median(&separated_memory::peak), median(&separated_memory::mean), median(&separated_memory::trimmed),
+            median(&separated_memory::trimmed_peak)};
+}
+
+}
+
+std::string why_too_large_to_learn(const trace& recorded, std::uint64_t available_bytes) {
+    constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
+    const auto resizes = std::count_if(recorded.events.begin(), recorded.events.end(),
+                                       [](const trace_event& each) { return each.call == trace_call::resize; });
+    // A resize is two operations. The plan is released before the walks over the trace begin.
+    const std::uint64_t operations = recorded.events.size() + static_cast<std::uint64_t>(resizes);
+    const std::uint64_t needed = operations * separation_operation_bytes +
+                                 std::max(operations * sizeof(plan_op), recorded.blocks * walk_block_bytes);
+    if (needed <= available_bytes) return {};
+    return fmt::format("learning from {} events needs {} MiB more, and this machine has {} MiB available: use a larger "
+                       "one, or a part of the trace (tenure trace cut)",
+                       recorded.events.size(), needed / mebibyte, available_bytes / mebibyte);
 }
 
 separation_replay::separation_replay(const trace& recorded, separation_replay_settings settings) : settings_(settings) {
+    error_ = why_too_large_to_learn(recorded, available_memory_bytes());
+    if (!error_.empty()) return;
     const replay_plan plan = make_plan(recorded);
     error_ = plan.ok() ? why_too_large(plan) : plan.error;
+    if (error_.empty() && plan.threads.front().count == 0) error_ = "the trace has no calls";
     if (!error_.empty()) return;
     peak_bytes_ = plan.peak_bytes;
     slot_count_ = plan.slot_count;
@@ -75,6 +111,7 @@ separation_replay::~separation_replay() {
 }
 
 void separation_replay::write_operations(const trace& recorded, const replay_plan& plan) {
+    static_assert(sizeof(operation) == separation_operation_bytes);
     file_ = ::memfd_create("tenure separation", MFD_CLOEXEC);
     std::vector<operation> piece;
     const auto write_piece = [&] {
@@ -99,6 +136,13 @@ void separation_replay::write_operations(const trace& recorded, const replay_pla
 
 void separation_replay::find_places(const replay_plan& plan) {
     const std::size_t count = plan.threads.front().count;
+    const auto first = plan.ops.begin();
+    const auto events =
+        static_cast<std::size_t>(std::count_if(first, first + static_cast<std::ptrdiff_t>(count),
+                                               [](const plan_op& each) { return each.call != plan_call::written; }));
+    // Every event where the trace has fewer than places.
+    const std::size_t wanted = std::min(events, memory_readings);
+    std::size_t event = 0;
     std::vector<std::uint64_t> bytes(plan.slot_count + 1); // in use, by slot
     double live = 0, sum = 0;
     std::size_t next = 1;
@@ -109,8 +153,10 @@ void separation_replay::find_places(const replay_plan& plan) {
             live += now - static_cast<double>(bytes[op.slot]);
             bytes[op.slot] = static_cast<std::uint64_t>(now);
         }
-        if (i + 1 != count * next / memory_readings) continue;
-        while (next <= memory_readings && count * next / memory_readings == i + 1) ++next;
+        if (op.call == plan_call::written) continue;
+        ++event;
+        if (next > wanted || event != events * next / wanted) continue;
+        ++next;
         places_.push_back(i + 1);
         sum += live;
     }
@@ -129,12 +175,13 @@ std::size_t separation_replay::most_at_once() const {
 }
 
 std::vector<separated_memory> separation_replay::measure(std::span<const std::vector<std::uint8_t>> classes,
-                                                         which_memory which) {
-    std::vector<separated_memory> made(classes.size());
+                                                         which_memory which, std::size_t times) {
+    std::vector<separated_memory> found(classes.size() * times);
     std::vector<job> jobs;
-    for (std::size_t i = 0; i < classes.size() && error_.empty(); ++i) {
-        jobs.push_back({&classes[i], &made[i], true});
-        if (which == which_memory::all) jobs.push_back({&classes[i], &made[i], false});
+    for (std::size_t i = 0; i < found.size() && error_.empty(); ++i) {
+        const std::vector<std::uint8_t>& one = classes[i % classes.size()];
+        jobs.push_back({&one, &found[i], true});
+        if (which == which_memory::all) jobs.push_back({&one, &found[i], false});
     }
     const std::size_t at_once = most_at_once();
     std::vector<child> running;
@@ -147,7 +194,9 @@ std::vector<separated_memory> separation_replay::measure(std::span<const std::ve
         if (!collect(running.front())) next = jobs.size();
         running.erase(running.begin());
     }
-    if (!error_.empty() || interrupted()) made.clear();
+    std::vector<separated_memory> made;
+    if (!error_.empty() || interrupted()) return made;
+    for (std::size_t i = 0; i < classes.size(); ++i) made.push_back(medians_of(found, i, classes.size()));
     return made;
 }
 
@@ -155,6 +204,7 @@ separation_replay::child separation_replay::start(const job& work) {
     ++replays_;
     child made;
     made.work = work;
+    made.started = std::chrono::steady_clock::now();
     std::array<int, 2> ends{-1, -1};
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
         error_ = fmt::format("cannot start a replay: {}", std::strerror(errno));
@@ -182,16 +232,18 @@ bool separation_replay::collect(child& from) {
         if (from.pipe >= 0) ::close(from.pipe);
         return false;
     }
-    const auto deadline = std::chrono::steady_clock::now() + settings_.timeout;
+    const auto deadline = from.started + settings_.timeout;
     const sigset_t signals = waiting_signals();
     pollfd watched{from.pipe, POLLIN, 0};
     bool is_ready = false, is_late = false;
     while (!is_ready && !is_late && error_.empty() && !interrupted()) {
         const auto left =
             std::chrono::duration_cast<std::chrono::nanoseconds>(deadline - std::chrono::steady_clock::now()).count();
-        const timespec wait{static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
-        is_late = left <= 0;
-        is_ready = !is_late && ::ppoll(&watched, 1, &wait, &signals) > 0;
+        // One that has ended while others were waited for is not late.
+        const std::int64_t waited = std::max<std::int64_t>(left, 0);
+        const timespec wait{static_cast<time_t>(waited / 1'000'000'000), static_cast<long>(waited % 1'000'000'000)};
+        is_ready = ::ppoll(&watched, 1, &wait, &signals) > 0;
+        is_late = !is_ready && left <= 0;
     }
     child_reply found{};
     const bool is_whole = is_ready && ::read(from.pipe, &found, sizeof found) == sizeof found;
@@ -200,8 +252,9 @@ bool separation_replay::collect(child& from) {
     int status = 0;
     while (::waitpid(from.process, &status, 0) < 0 && errno == EINTR) {}
     if (is_whole) {
-        (from.work.trims ? from.work.to->trimmed : from.work.to->mean) = found.mean;
-        if (!from.work.trims) from.work.to->peak = found.peak;
+        separated_memory& to = *from.work.to;
+        (from.work.trims ? to.trimmed : to.mean) = found.mean;
+        (from.work.trims ? to.trimmed_peak : to.peak) = found.peak;
         return true;
     }
     if (!error_.empty() || interrupted()) return false;
@@ -236,6 +289,9 @@ separation_replay::child_reply separation_replay::play(const job& work) const {
     // A replay is faster than the program, and other programs make it slower: what the clock returns to the system
     // would be chance.
     set_option(option::heap_purge_delay_ms, longest_purge_delay_ms);
+    // The first calls of both need pages of their own, which are not the program's.
+    memory.trim();
+    static_cast<void>(read_memory());
     const double base = static_cast<double>(read_memory().resident);
     double peak = 0, sum = 0;
     std::uint64_t written = 0;

@@ -19,23 +19,28 @@
 
 namespace tenure::lab {
 
-/// Memory of one replay, in bytes above what the process had before the first call. Means are over places at equal
-/// distances in the trace's events.
+/// Memory of replays, in bytes above what the process had before the first call. Means are over 100 places at equal
+/// distances in the trace's events, without marks; over all events where these are fewer.
 struct separated_memory {
     double peak = 0;    ///< resident, at the worst of these places and at the peak of live bytes; nothing is purged
     double mean = 0;    ///< resident; nothing is purged
     double trimmed = 0; ///< mean of resident after trim() at each place, in a replay of its own
+    double trimmed_peak = 0; ///< resident after trim(), at the worst of these places, in that replay
 };
 
 enum class which_memory : std::uint8_t {
-    trimmed, ///< separated_memory::trimmed alone
+    trimmed, ///< what is measured after trim() alone
     all,
 };
 
 struct separation_replay_settings {
     touch_policy touch = touch_policy::ends;
-    std::chrono::milliseconds timeout{300'000}; ///< of one replay
+    std::chrono::milliseconds timeout{300'000}; ///< of one replay, from its start
 };
+
+/// Why the machine has too little memory to learn from a trace whose events are in memory already, in a sentence; empty
+/// when it has enough. Counts the plan, the file of operations and the blocks of a walk over the trace.
+[[nodiscard]] std::string why_too_large_to_learn(const trace& recorded, std::uint64_t available_bytes);
 
 class separation_replay {
 public:
@@ -47,10 +52,11 @@ public:
     /// Why the trace cannot be replayed, or why a replay has failed, in a sentence; empty when none has.
     [[nodiscard]] const std::string& error() const { return error_; }
 
-    /// Replays with each assignment of classes to stacks (by index in trace::stacks; empty: all are ordinary).
-    /// Returns   the figures of each; none after an error or an interrupt.
+    /// Replays with each assignment of classes to stacks (by index in trace::stacks; empty: all are ordinary), `times`
+    /// times in turn.
+    /// Returns   the medians of each; none after an error or an interrupt.
     [[nodiscard]] std::vector<separated_memory> measure(std::span<const std::vector<std::uint8_t>> classes,
-                                                        which_memory which);
+                                                        which_memory which, std::size_t times = 1);
 
     [[nodiscard]] std::uint64_t replays() const { return replays_; }
     [[nodiscard]] double mean_live() const { return mean_live_; }          ///< bytes, at the same places
@@ -65,6 +71,7 @@ private:
     struct child {
         int process = -1, pipe = -1;
         job work{};
+        std::chrono::steady_clock::time_point started{};
     };
     struct child_reply {
         double peak, mean;

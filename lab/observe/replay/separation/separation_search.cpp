@@ -14,6 +14,7 @@
 #include "bench/harness/worker/interrupt.hpp"
 #include "observe/replay/separation/partitions.hpp"
 #include "observe/replay/separation/site_tree.hpp"
+#include "report/letters.hpp"
 
 namespace tenure::lab {
 
@@ -49,9 +50,10 @@ void renumber(std::vector<std::uint8_t>& classes, const std::vector<site_figures
 
 class separation_search {
 public:
-    separation_search(const trace& recorded, separation_replay& replay, const search_progress& progress)
-        : recorded_(recorded), replay_(replay), progress_(progress), tree_(recorded), maker_(recorded, tree_),
-          guesses_(maker_.all()) {
+    separation_search(const trace& recorded, const std::vector<site_figures>& figures, separation_replay& replay,
+                      const search_progress& progress)
+        : recorded_(recorded), figures_(figures), replay_(replay), progress_(progress), tree_(recorded),
+          maker_(recorded, tree_), guesses_(maker_.all()) {
         trials_left_ =
             std::clamp(replayed_events / std::max<std::uint64_t>(recorded.events.size(), 1), least_trials, most_trials);
     }
@@ -62,11 +64,12 @@ public:
         const std::vector<std::vector<std::uint8_t>> none(1);
         const std::vector<separated_memory> before = replay_.measure(none, which_memory::all);
         if (before.empty()) return;
-        to.learned.before = to.learned.after = before_ = before.front();
-        const auto could_fall = [](double held, double live) { return falls(held, std::min(held, live)); };
-        if (!could_fall(before_.trimmed, to.learned.mean_live) &&
-            !could_fall(before_.peak, static_cast<double>(to.learned.peak_bytes)))
+        before_ = before.front();
+        to.refusal = why_no_search(to.learned);
+        if (!to.refusal.empty()) {
+            show(to, {});
             return;
+        }
         say(2, "guesses");
         try_all(guesses_);
         if (!trials_.empty() && trials_.front().score < before_.trimmed * (1 - least_promise)) {
@@ -78,7 +81,12 @@ public:
             }
         }
         say(5, "peak");
-        prove(to);
+        to.candidates = candidates_;
+        if (prove(to)) return;
+        to.refusal =
+            fmt::format("None of {} candidates saves 3 % and 1 MiB: the heap holds {:.2f} bytes per live byte.",
+                        candidates_, before_.trimmed / std::max(to.learned.mean_live, 1.0));
+        show(to, {});
     }
 
 private:
@@ -93,12 +101,22 @@ private:
         if (progress_) progress_(step, steps, what);
     }
 
+    /// Why no advice could help, in a sentence; empty when one could.
+    [[nodiscard]] std::string why_no_search(const separation_figures& of) const {
+        if (tree_.size() == 1)
+            return "No call site lies in the code of a file with a build ID, so a later run could not recognise it.";
+        const double peak_live = static_cast<double>(of.peak_bytes);
+        const auto could_fall = [](double held, double live) { return falls(held, std::min(held, live)); };
+        if (could_fall(before_.trimmed, of.mean_live) || could_fall(before_.peak, peak_live)) return {};
+        const double most = std::max(before_.trimmed - of.mean_live, before_.peak - peak_live);
+        return fmt::format("{} could be saved: the heap holds {:.2f} bytes per live byte.",
+                           most < least_gain_bytes ? "Fewer than 1 MiB" : "Less than 3 %",
+                           before_.trimmed / std::max(of.mean_live, 1.0));
+    }
+
     [[nodiscard]] double score_of(const trial& of, const separated_memory& memory) const {
-        const std::vector<site_figures> sums = maker_.sums(of.guess.classes);
-        std::uint64_t all = 0;
-        for (const site_figures& each : sums) all += each.calls;
-        const double separated = static_cast<double>(all - sums[ordinary_class].calls);
-        const double share = separated / static_cast<double>(std::max<std::uint64_t>(all, 1));
+        // Of the classes that were replayed: calls without a site of their own have another one than in the guess.
+        const double share = separated_share(figures_, of.by_stack);
         return memory.trimmed +
                before_.trimmed * (cost_of_calls * share + cost_of_site * static_cast<double>(of.advised.sites.size()));
     }
@@ -119,6 +137,7 @@ private:
             one.by_stack = classes_of(recorded_, one.advised);
             if (!known_.try_emplace(one.by_stack, true).second) continue;
             --trials_left_;
+            ++candidates_;
             assigned.push_back(one.by_stack);
             made.push_back(std::move(one));
         }
@@ -165,24 +184,37 @@ private:
         return is_better;
     }
 
+    /// Measures the figures that are shown, without the classes and with them. No classes: both are without.
+    /// Returns   whether they were measured.
+    bool show(separation_report& to, const std::vector<std::uint8_t>& by_stack) {
+        std::vector<std::vector<std::uint8_t>> compared(1);
+        if (!by_stack.empty()) compared.push_back(by_stack);
+        const std::vector<separated_memory> found = replay_.measure(compared, which_memory::all, shown_repeats);
+        if (found.empty()) return false;
+        to.learned.before = found.front();
+        to.learned.after = found.back();
+        return true;
+    }
+
     /// Measures all figures of the best, and takes the first that is better.
-    void prove(separation_report& to) {
+    /// Returns   whether there is one.
+    [[nodiscard]] bool prove(separation_report& to) {
         for (std::size_t i = 0; i < std::min(trials_.size(), proven_at_most) && !interrupted(); ++i) {
             const std::vector<std::vector<std::uint8_t>> one{trials_[i].by_stack};
             const std::vector<separated_memory> after = replay_.measure(one, which_memory::all);
-            if (after.empty()) return;
-            separation_figures figures = to.learned;
-            figures.after = after.front();
-            if (i == 0) to.learned = figures; // shown if nothing is better
-            if (!figures.is_better()) continue;
-            to.learned = figures;
+            if (after.empty()) return false;
+            if (!separation_figures{before_, after.front(), 0, 0}.is_better()) continue;
+            if (!show(to, trials_[i].by_stack)) return false;
+            if (!to.learned.is_better()) continue; // one replay was chance
             to.advised = trials_[i].advised;
-            to.how = trials_[i].guess.how;
-            return;
+            to.origin = trials_[i].guess.origin;
+            return true;
         }
+        return false;
     }
 
     const trace& recorded_;
+    const std::vector<site_figures>& figures_; // by stack
     separation_replay& replay_;
     const search_progress& progress_;
     site_tree tree_;
@@ -191,7 +223,7 @@ private:
     separated_memory before_;
     std::vector<trial> trials_; // the best first
     std::map<std::vector<std::uint8_t>, bool> known_;
-    std::uint64_t trials_left_;
+    std::uint64_t trials_left_, candidates_ = 0;
 };
 
 void add_sites(separation_report& to, const trace& recorded, const std::vector<site_figures>& figures) {
@@ -208,18 +240,25 @@ void add_sites(separation_report& to, const trace& recorded, const std::vector<s
     }
 }
 
-std::string no_saving(const separation_figures& of) {
-    return fmt::format("No separation saves memory: the heap holds {:.2f} bytes per live byte.",
-                       of.before.trimmed / std::max(of.mean_live, 1.0));
-}
-
 void release_events(trace& of) { std::vector<trace_event>().swap(of.events); }
 
 }
 
 bool separation_figures::is_better() const {
     return (falls(before.trimmed, after.trimmed) || falls(before.peak, after.peak)) &&
-           !rises(before.peak, after.peak) && !rises(before.mean, after.mean);
+           !rises(before.peak, after.peak) && !rises(before.mean, after.mean) &&
+           !rises(before.trimmed_peak, after.trimmed_peak);
+}
+
+std::string why_no_separation(const trace& recorded) {
+    const bool has_stacks = std::any_of(recorded.stacks.begin(), recorded.stacks.end(),
+                                        [](const trace_stack& each) { return !each.frames.empty(); });
+    return has_stacks ? std::string{} : "the trace has no call stacks: record it with --stacks 16";
+}
+
+bool is_same_run(const trace& one, const trace& other) {
+    return one.recording != 0 && one.recording == other.recording && one.process == other.process &&
+           one.started_ms == other.started_ms;
 }
 
 separation_report find_separation(trace& recorded, const separation_replay_settings& settings,
@@ -228,38 +267,39 @@ separation_report find_separation(trace& recorded, const separation_replay_setti
     made.events = recorded.events.size();
     made.damage = recorded.damage;
     separation_replay replay(recorded, settings);
-    made.error = replay.error();
+    made.error = replay.error().empty() ? why_no_separation(recorded) : replay.error();
     if (!made.error.empty()) return made;
     made.learned.mean_live = replay.mean_live();
     made.learned.peak_bytes = replay.peak_bytes();
     const std::vector<site_figures> figures = figures_of_stacks(recorded);
-    separation_search search(recorded, replay, progress);
+    separation_search search(recorded, figures, replay, progress);
     release_events(recorded);
     search.search(made);
     made.error = replay.error();
     made.replays = replay.replays();
     add_sites(made, recorded, figures);
-    if (made.advised.sites.empty()) made.refusal = no_saving(made.learned);
     return made;
 }
 
 void check_separation(separation_report& found, trace& other, const std::string& name,
                       const separation_replay_settings& settings) {
     separation_replay replay(other, settings);
+    checked_run made{name, other.damage, {}};
     release_events(other);
     const std::vector<std::vector<std::uint8_t>> both{{}, classes_of(other, found.advised)};
-    const std::vector<separated_memory> memory = replay.measure(both, which_memory::all);
+    const std::vector<separated_memory> memory = replay.measure(both, which_memory::all, shown_repeats);
     found.replays += replay.replays();
     if (!replay.error().empty()) found.error = fmt::format("{}: {}", name, replay.error());
     if (memory.size() != both.size()) return;
-    separation_figures figures{memory[0], memory[1], replay.mean_live(), replay.peak_bytes()};
-    found.checked.push_back(figures);
-    if (figures.is_better() || found.advised.sites.empty()) return;
+    made.figures = {memory[0], memory[1], replay.mean_live(), replay.peak_bytes()};
+    const bool is_better = made.figures.is_better();
+    found.checked.push_back(std::move(made));
+    if (is_better || found.advised.sites.empty()) return;
     found.advised = {};
     found.sites.clear();
     found.separated_calls = 0;
-    found.refusal =
-        fmt::format("The separation that saves memory in the first trace does not in {}: no site is advised.", name);
+    found.refusal = fmt::format(
+        "The separation that saves memory in the first trace does not in {}: no site is advised.", printable(name));
 }
 
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "observe/replay/separation/separation.hpp"
+
 namespace tenure::lab {
 
 namespace {
@@ -15,15 +17,23 @@ struct held_block {
     std::uint32_t stack = 0;
     bool is_live = false;
 };
+static_assert(sizeof(held_block) <= walk_block_bytes);
+
+std::uint64_t events_of(const trace& recorded) {
+    return static_cast<std::uint64_t>(
+        std::count_if(recorded.events.begin(), recorded.events.end(),
+                      [](const trace_event& each) { return each.call != trace_call::mark; }));
+}
 
 /// Calls `ended(block, event, bytes allocated until then, is at the end)` for each block, and `begun(event)`.
 template<class Begun, class Ended>
 void walk(const trace& recorded, Begun begun, Ended ended) {
     std::vector<held_block> blocks(recorded.blocks);
-    std::uint64_t allocated = 0;
-    for (std::uint64_t i = 0; i < recorded.events.size(); ++i) {
-        const trace_event& event = recorded.events[i];
-        if (event.call == trace_call::frame || event.call == trace_call::mark) continue;
+    std::uint64_t allocated = 0, next = 0;
+    for (const trace_event& event : recorded.events) {
+        if (event.call == trace_call::mark) continue;
+        const std::uint64_t i = next++;
+        if (event.call == trace_call::frame) continue;
         held_block& block = blocks[event.block];
         if (block.is_live) ended(block, i, allocated, false);
         block.is_live = event.call != trace_call::deallocate;
@@ -36,14 +46,14 @@ void walk(const trace& recorded, Begun begun, Ended ended) {
         allocated += event.bytes;
     }
     for (const held_block& block : blocks)
-        if (block.is_live) ended(block, recorded.events.size(), allocated, true);
+        if (block.is_live) ended(block, next, allocated, true);
 }
 
 }
 
 std::vector<site_figures> figures_of_stacks(const trace& recorded) {
     std::vector<site_figures> made(recorded.stacks.size());
-    const double events = static_cast<double>(std::max<std::size_t>(recorded.events.size(), 1));
+    const double events = static_cast<double>(std::max<std::uint64_t>(events_of(recorded), 1));
     walk(
         recorded,
         [&](const trace_event& event) {
@@ -58,13 +68,22 @@ std::vector<site_figures> figures_of_stacks(const trace& recorded) {
     return made;
 }
 
+double separated_share(std::span<const site_figures> figures, std::span<const std::uint8_t> classes) {
+    std::uint64_t all = 0, separated = 0;
+    for (std::size_t stack = 0; stack < figures.size(); ++stack) {
+        all += figures[stack].calls;
+        if (stack < classes.size() && classes[stack] != ordinary_class) separated += figures[stack].calls;
+    }
+    return static_cast<double>(separated) / static_cast<double>(std::max<std::uint64_t>(all, 1));
+}
+
 std::vector<death_figures> deaths_of_groups(const trace& recorded, std::span<const std::uint32_t> group_of_stack,
                                             std::size_t groups) {
     std::vector<death_figures> made(groups);
     std::uint64_t all = 0;
     for (const trace_event& each : recorded.events)
         if (each.call == trace_call::allocate || each.call == trace_call::resize) all += each.bytes;
-    const std::uint64_t events = std::max<std::uint64_t>(recorded.events.size(), 1);
+    const std::uint64_t events = std::max<std::uint64_t>(events_of(recorded), 1);
     walk(
         recorded, [](const trace_event&) {},
         [&](const held_block& block, std::uint64_t event, std::uint64_t allocated, bool at_end) {

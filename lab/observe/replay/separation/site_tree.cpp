@@ -29,7 +29,9 @@ site_tree::site_tree(const trace& recorded) {
         const auto [entry, is_new] = frames.try_emplace(address, advice_frame{no_site, 0});
         if (!is_new) return entry->second;
         const code_places::place found = places.find(address);
-        if (found.mapping == nullptr) return entry->second;
+        // A file without a build ID may be rebuilt at the same path: its offsets would be those of other calls.
+        if (found.mapping == nullptr || found.mapping->build_id.empty()) return entry->second;
+        if (!can_be_read({found.mapping->build_id, found.mapping->path})) return entry->second;
         const auto [object, is_first] = objects.try_emplace({found.mapping->build_id, found.mapping->path},
                                                             static_cast<std::uint32_t>(objects_.size()));
         if (is_first) objects_.push_back({found.mapping->build_id, found.mapping->path});

@@ -4,7 +4,7 @@
 
 /// \file
 /// The call stacks of a trace as a tree: the root's children are the places that call malloc, theirs are the callers.
-/// Only frames that an advice file can name are in it, at most max_site_frames.
+/// Only frames in files with a build ID are in it, at most max_site_frames: the first other one ends a stack.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace tenure::lab {
 
-/// In what memory a call belongs, of the stacks that end in a node.
+/// The class of the calls whose stacks end in a node.
 struct wanted_class {
     std::uint8_t number = ordinary_class;
     bool is_any = true; ///< too few calls to say: the class that takes the fewest sites
@@ -23,7 +23,8 @@ struct wanted_class {
 
 class site_tree {
 public:
-    static constexpr std::uint32_t root = 0; ///< of stacks without a frame in the code of a file
+    static constexpr std::uint32_t root =
+        0; ///< of stacks whose first frame is not in the code of a file with a build ID
 
     explicit site_tree(const trace& recorded);
 
