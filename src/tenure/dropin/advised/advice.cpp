@@ -17,6 +17,7 @@
 #include <tenure/heap/detail/small/heap_shard.hpp>
 #include <tenure/platform/output_file.hpp>
 #include <tenure/platform/program.hpp>
+#include <tenure/platform/unrelocated.hpp>
 
 namespace tenure::inline TENURE_ABI::dropin {
 
@@ -261,6 +262,7 @@ void* allocate_in_group(unsigned group, std::size_t bytes, std::size_t alignment
     void* block = nullptr;
     if (cache != nullptr && pop_from(*cache, block, bytes, alignment)) [[likely]]
         return how == detail::fill::zero ? std::memset(block, 0, bytes) : block;
+    if (!platform::is_relocated()) return allocate_early(bytes, alignment); // zeroed; errno cannot be read yet
     const int saved = errno;
     block = allocate_tagged(tags[group], bytes, alignment, how, caller);
     if (cache == nullptr) note_cache(group);
