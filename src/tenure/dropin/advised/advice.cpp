@@ -204,11 +204,12 @@ __attribute__((constructor)) void follow_advice() noexcept {
 
 /// Remembers the cache that the heap has opened for the group, if it has.
 void note_cache(unsigned group) noexcept {
-    detail::thread_cache* const present = detail::process_cache();
+    const detail::thread_cache* const present = detail::process_cache();
     if (present == nullptr) return;
-    detail::thread_cache* each = present->main;
+    detail::thread_cache& main = *present->main;
+    detail::thread_cache* each = main.next_of_thread; // the main cache has no tag
     while (each != nullptr && each->tag != tags[group]) each = each->next_of_thread;
-    present->main->known[group - 1] = each;
+    main.known[group - 1] = each;
 }
 
 }
