@@ -19,14 +19,14 @@ namespace {
 
 using namespace tenure::lab;
 using made::list_code, made::main_code, made::other_code, made::start_code, made::work_code;
-using frames = std::vector<std::uint64_t>;
+using frame_list = std::vector<std::uint64_t>;
 
 constexpr int turns = 4000;
 const code_functions functions = [](std::uint64_t address) { return address / 0x1000; };
 
 /// The advice to use Temp for the blocks that this call allocates.
-struct temp_advice {
-    explicit temp_advice(made::program&& program, std::uint64_t frame = work_code + 8) {
+struct advice_of_frees {
+    explicit advice_of_frees(made::program&& program, std::uint64_t frame = work_code + 8) {
         const trace recorded = program.take();
         const std::vector<block_life> lives = lives_of(recorded);
         for (const block_group& each : groups_of(recorded, lives)) {
@@ -48,23 +48,23 @@ struct temp_advice {
 };
 
 /// A call of work() in main().
-frames in_work(std::uint64_t place) { return {work_code + place, main_code + 4, start_code}; }
-frames in_main(std::uint64_t place) { return {main_code + place, start_code}; }
+frame_list in_work(std::uint64_t place) { return {work_code + place, main_code + 4, start_code}; }
+frame_list in_main(std::uint64_t place) { return {main_code + place, start_code}; }
 
 /// Calls `turn` many times, with a block of another function after each.
-temp_advice repeated(const std::function<void(made::program&, int)>& turn, bool is_apart = true,
-                     std::uint64_t frame = work_code + 8) {
+advice_of_frees repeated(const std::function<void(made::program&, int)>& turn, bool is_apart = true,
+                         std::uint64_t frame = work_code + 8) {
     made::program program;
     const std::uint32_t logged = program.stack({other_code + 8, main_code + 40, start_code});
     for (int i = 0; i < turns; ++i) {
         turn(program, i);
         if (is_apart) program.free_at(program.allocate(500, logged), {other_code + 16, main_code + 40, start_code});
     }
-    return temp_advice(std::move(program), frame);
+    return advice_of_frees(std::move(program), frame);
 }
 
 TEST(free_places, a_function_that_frees_its_blocks_gets_the_scope_with_high_confidence) {
-    const temp_advice found = repeated([](made::program& program, int) {
+    const advice_of_frees found = repeated([](made::program& program, int) {
         program.free_at(program.allocate(64, program.stack(in_work(8))), in_work(20));
     });
     ASSERT_TRUE(found.is_offered()) << found.refusal;
@@ -79,7 +79,7 @@ TEST(free_places, a_function_that_frees_its_blocks_gets_the_scope_with_high_conf
 
 TEST(free_places, turns_of_a_loop_that_the_trace_does_not_tell_apart_have_medium_confidence) {
     // The same, with nothing between the calls: they may as well be turns of a loop in the function.
-    const temp_advice found =
+    const advice_of_frees found =
         repeated([](made::program& program,
                     int) { program.free_at(program.allocate(64, program.stack(in_work(8))), in_work(20)); },
                  false);
@@ -91,7 +91,7 @@ TEST(free_places, turns_of_a_loop_that_the_trace_does_not_tell_apart_have_medium
 }
 
 TEST(free_places, a_block_that_a_callee_frees_stays_in_the_scope_of_its_function) {
-    const temp_advice found = repeated([](made::program& program, int) {
+    const advice_of_frees found = repeated([](made::program& program, int) {
         program.free_at(program.allocate(64, program.stack(in_work(8))),
                         {list_code + 30, other_code + 4, work_code + 20, main_code + 4, start_code});
     });
@@ -101,7 +101,7 @@ TEST(free_places, a_block_that_a_callee_frees_stays_in_the_scope_of_its_function
 
 TEST(free_places, a_function_that_ends_with_a_jump_to_free_gets_the_scope_in_its_caller) {
     // work() { p = malloc(); jump to free(p) }     as below: the free does not tell which function has jumped
-    const temp_advice found = repeated([](made::program& program, int) {
+    const advice_of_frees found = repeated([](made::program& program, int) {
         program.free_at(program.allocate(64, program.stack(in_work(8))), in_main(4));
     });
     ASSERT_TRUE(found.is_offered()) << found.refusal;
@@ -113,9 +113,9 @@ TEST(free_places, a_function_that_ends_with_a_jump_to_free_gets_the_scope_in_its
 TEST(free_places, a_jump_to_free_is_not_taken_for_that_of_the_function_that_allocates) {
     // run() { for (each : {make, use, use, drop}) each() }     make() { kept = malloc(); }
     // drop() { jump to free(kept) }, or free() itself
-    const frames in_run{work_code + 4, main_code + 4, start_code};
-    const frames in_make{list_code + 8, work_code + 4, main_code + 4, start_code};
-    const temp_advice found = repeated(
+    const frame_list in_run{work_code + 4, main_code + 4, start_code};
+    const frame_list in_make{list_code + 8, work_code + 4, main_code + 4, start_code};
+    const advice_of_frees found = repeated(
         [&](made::program& program, int) { program.free_at(program.allocate(64, program.stack(in_make)), in_run); },
         true, list_code + 8);
     ASSERT_TRUE(found.is_offered()) << found.refusal;
@@ -123,7 +123,7 @@ TEST(free_places, a_jump_to_free_is_not_taken_for_that_of_the_function_that_allo
     EXPECT_NE(found.all.front().proof, scope_proof::separate_calls);
     EXPECT_NE(found.all.front().degree, confidence::high);
     // run() frees another block behind its loop: it tells of run(), never of make().
-    const temp_advice told = repeated(
+    const advice_of_frees told = repeated(
         [&](made::program& program, int) {
             const std::uint64_t kept = program.allocate(64, program.stack(in_make));
             const std::uint64_t last = program.allocate(64, program.stack(in_make));
@@ -137,8 +137,8 @@ TEST(free_places, a_jump_to_free_is_not_taken_for_that_of_the_function_that_allo
 TEST(free_places, a_function_that_jumps_to_malloc_is_not_taken_for_its_caller) {
     // The same, where make() ends with a jump to malloc(): all stacks are those of run().
     for (const bool drop_jumps : {true, false}) {
-        const temp_advice found = repeated([&](made::program& program, int) {
-            frames freed = in_work(8);
+        const advice_of_frees found = repeated([&](made::program& program, int) {
+            frame_list freed = in_work(8);
             if (!drop_jumps) freed.insert(freed.begin(), other_code + 8);
             program.free_at(program.allocate(64, program.stack(in_work(8))), freed);
         });
@@ -150,7 +150,7 @@ TEST(free_places, a_function_that_jumps_to_malloc_is_not_taken_for_its_caller) {
 
 TEST(free_places, a_jump_to_free_ends_a_function) {
     // work() { if (first) kept = malloc(); jump to free(other) }     in a loop, which frees `kept` in the last turn
-    const temp_advice found = repeated([](made::program& program, int) {
+    const advice_of_frees found = repeated([](made::program& program, int) {
         const std::uint64_t kept = program.allocate(64, program.stack(in_work(8)));
         program.free_at(program.allocate(32, program.stack(in_work(12))), in_main(4));
         program.free_at(program.allocate(32, program.stack(in_work(12))), in_main(4));
@@ -162,7 +162,7 @@ TEST(free_places, a_jump_to_free_ends_a_function) {
 TEST(free_places, a_function_that_allocates_in_one_of_two_branches_and_returns_the_block_gets_no_scope) {
     // for (;;) { t = tok(); use(t); free(t); log(); }     tok() { return q ? malloc() : malloc(); }
     for (const bool is_strict : {true, false}) {
-        const temp_advice found = repeated([&](made::program& program, int i) {
+        const advice_of_frees found = repeated([&](made::program& program, int i) {
             const bool is_first = is_strict ? i % 2 == 0 : i % 3 == 0;
             program.free_at(program.allocate(64, program.stack(in_work(is_first ? 8 : 20))), in_main(12));
         });
@@ -170,7 +170,7 @@ TEST(free_places, a_function_that_allocates_in_one_of_two_branches_and_returns_t
         EXPECT_EQ(found.frame(), 1U) << "main() frees it";
     }
     // The same without log(): what stacks of allocations cannot tell when the branches are taken in turn.
-    const temp_advice quiet = repeated(
+    const advice_of_frees quiet = repeated(
         [](made::program& program, int i) {
             program.free_at(program.allocate(64, program.stack(in_work(i % 2 == 0 ? 8 : 20))), in_main(12));
         },
@@ -180,11 +180,11 @@ TEST(free_places, a_function_that_allocates_in_one_of_two_branches_and_returns_t
 
 TEST(free_places, a_block_that_its_caller_frees_in_a_loop_gets_the_scope_there) {
     // A call that frees the block of the call before, from the same place in the same caller.
-    const temp_advice other = repeated([](made::program& program, int) {
+    const advice_of_frees other = repeated([](made::program& program, int) {
         program.free_at(program.allocate(64, program.stack(in_work(8))), {other_code + 30, main_code + 16, start_code});
     });
     EXPECT_EQ(other.frame(), 1U) << other.refusal;
-    const temp_advice before = repeated([](made::program& program, int) {
+    const advice_of_frees before = repeated([](made::program& program, int) {
         program.free_at(program.allocate(64, program.stack(in_work(8))), {other_code + 30, main_code + 2, start_code});
     });
     EXPECT_FALSE(before.is_offered()) << "in front of the allocation: in the next turn of the loop";
@@ -193,7 +193,7 @@ TEST(free_places, a_block_that_its_caller_frees_in_a_loop_gets_the_scope_there) 
 TEST(free_places, a_block_that_the_next_call_frees_gets_no_scope) {
     // work() { next = malloc(); free(kept); kept = next; }     every eighth call only frees
     std::uint64_t kept = ~std::uint64_t{0};
-    const temp_advice behind = repeated(
+    const advice_of_frees behind = repeated(
         [&](made::program& program, int i) {
             const bool allocates = i % 8 != 7;
             const std::uint64_t next = allocates ? program.allocate(64, program.stack(in_work(8))) : ~std::uint64_t{0};
@@ -204,7 +204,7 @@ TEST(free_places, a_block_that_the_next_call_frees_gets_no_scope) {
     EXPECT_FALSE(behind.is_offered());
     // work() { free(kept); kept = malloc(); }
     kept = ~std::uint64_t{0};
-    const temp_advice in_front = repeated(
+    const advice_of_frees in_front = repeated(
         [&](made::program& program, int i) {
             if (kept != ~std::uint64_t{0}) program.free_at(kept, in_work(4));
             kept = i % 8 != 7 ? program.allocate(64, program.stack(in_work(8))) : ~std::uint64_t{0};
@@ -215,7 +215,7 @@ TEST(free_places, a_block_that_the_next_call_frees_gets_no_scope) {
 
 TEST(free_places, an_event_outside_the_call_refutes_the_function_whatever_the_free_shows) {
     // for (item : items) { step(); log(); }     step() allocates in the first turn, and frees in the last
-    const temp_advice found = repeated([](made::program& program, int) {
+    const advice_of_frees found = repeated([](made::program& program, int) {
         const std::uint64_t kept = program.allocate(64, program.stack(in_work(8)));
         program.free_at(program.allocate(20, program.stack(in_main(30))), in_main(34));
         program.free_at(kept, in_work(20));
@@ -227,12 +227,12 @@ TEST(free_places, an_event_outside_the_call_refutes_the_function_whatever_the_fr
 TEST(free_places, a_recursive_call_is_not_the_call_that_allocated) {
     // walk(node) { p = malloc(); if (node->child) walk(node->child); free(p) }     each call frees its own
     const auto at = [](int depth, std::uint64_t place) {
-        frames made{work_code + place};
+        frame_list made{work_code + place};
         for (int level = 0; level < depth; ++level) made.push_back(work_code + 12);
         made.insert(made.end(), {main_code + 4, start_code});
         return made;
     };
-    const temp_advice own = repeated([&](made::program& program, int) {
+    const advice_of_frees own = repeated([&](made::program& program, int) {
         const std::uint64_t outer = program.allocate(64, program.stack(at(0, 8)));
         const std::uint64_t inner = program.allocate(64, program.stack(at(1, 8)));
         program.free_at(inner, at(1, 20));
@@ -241,12 +241,12 @@ TEST(free_places, a_recursive_call_is_not_the_call_that_allocated) {
     EXPECT_EQ(own.frame(), 0U) << own.refusal;
     EXPECT_EQ(own.all.front().proof, scope_proof::separate_calls);
     // The inner call returns its block, and the outer one frees it.
-    const temp_advice returned = repeated([&](made::program& program, int) {
+    const advice_of_frees returned = repeated([&](made::program& program, int) {
         program.free_at(program.allocate(64, program.stack(at(1, 8))), at(0, 20));
     });
     EXPECT_EQ(returned.frame(), 1U) << returned.refusal;
     // The outer call gives its block to an inner one, which frees it.
-    const temp_advice given = repeated([&](made::program& program, int) {
+    const advice_of_frees given = repeated([&](made::program& program, int) {
         program.free_at(program.allocate(64, program.stack(at(0, 8))), at(1, 20));
     });
     EXPECT_EQ(given.frame(), 0U) << given.refusal;
@@ -254,7 +254,7 @@ TEST(free_places, a_recursive_call_is_not_the_call_that_allocated) {
 
 TEST(free_places, a_loop_behind_the_allocation_does_not_speak_against_the_function) {
     // work() { p = malloc(); for (...) { q = malloc(); free(q); } free(p); }
-    const temp_advice found = repeated([](made::program& program, int) {
+    const advice_of_frees found = repeated([](made::program& program, int) {
         const std::uint64_t outer = program.allocate(64, program.stack(in_work(8)));
         for (int i = 0; i < 3; ++i) program.free_at(program.allocate(32, program.stack(in_work(12))), in_work(16));
         program.free_at(outer, in_work(30));
@@ -264,7 +264,7 @@ TEST(free_places, a_loop_behind_the_allocation_does_not_speak_against_the_functi
 
 TEST(free_places, blocks_that_are_collected_and_freed_together_stay_in_one_scope) {
     // work() { for (...) { list.push(malloc()); tag = malloc(); } for (...) free(list.pop()), free(tag); }
-    const temp_advice found = repeated([](made::program& program, int) {
+    const advice_of_frees found = repeated([](made::program& program, int) {
         std::vector<std::uint64_t> all;
         for (int i = 0; i < 5; ++i) {
             all.push_back(program.allocate(64, program.stack(in_work(8))));
@@ -283,7 +283,7 @@ TEST(free_places, two_functions_that_one_call_reaches_are_not_one) {
     const std::uint32_t kept = program.stack(in_work(8));
     for (int i = 0; i < turns; ++i)
         program.free_at(program.allocate(64, kept), {other_code + 30, main_code + 4, start_code});
-    EXPECT_FALSE(temp_advice(std::move(program)).is_offered());
+    EXPECT_FALSE(advice_of_frees(std::move(program)).is_offered());
 }
 
 TEST(free_places, a_free_without_a_stack_proves_nothing) {
@@ -292,11 +292,11 @@ TEST(free_places, a_free_without_a_stack_proves_nothing) {
         const std::uint64_t block = program.allocate(64, program.stack(in_work(8)));
         i == turns / 4 ? program.free(block) : program.free_at(block, in_work(20));
     }
-    EXPECT_FALSE(temp_advice(std::move(program)).is_offered());
+    EXPECT_FALSE(advice_of_frees(std::move(program)).is_offered());
 }
 
 TEST(free_places, the_stacks_of_most_frees_are_told) {
-    const temp_advice found = repeated([](made::program& program, int i) {
+    const advice_of_frees found = repeated([](made::program& program, int i) {
         program.free_at(program.allocate(64, program.stack(in_work(8))), in_work(i % 4 == 0 ? 20 : 24));
     });
     EXPECT_EQ(found.group.freed_stacks, 2U);

@@ -29,7 +29,7 @@ namespace {
 using namespace tenure::lab;
 using made::list_code, made::main_code, made::other_code, made::start_code, made::work_code;
 
-const char* const why_skipped = "a sanitizer's own memory is among what is measured";
+const char* const why_not_measured = "a sanitizer's own memory is among what is measured";
 
 /// All code is in one file, but for what is at `begin` and behind it.
 trace with_code(trace of, std::uint64_t begin = 0x1000, std::uint64_t file_offset = 0) {
@@ -60,7 +60,7 @@ trace two_sites(stay what, std::uint64_t shift = 0) {
 }
 
 TEST(separation, blocks_that_die_together_get_pages_of_their_own) {
-    if (support::under_sanitizer()) GTEST_SKIP() << why_skipped;
+    if (support::under_sanitizer()) GTEST_SKIP() << why_not_measured;
     trace recorded = with_code(two_sites(stay::one_site));
     std::vector<std::string> steps;
     const separation_report found = find_separation(
@@ -79,7 +79,7 @@ TEST(separation, blocks_that_die_together_get_pages_of_their_own) {
 }
 
 TEST(separation, sites_hold_in_another_run_where_the_file_is_mapped_elsewhere) {
-    if (support::under_sanitizer()) GTEST_SKIP() << why_skipped;
+    if (support::under_sanitizer()) GTEST_SKIP() << why_not_measured;
     trace recorded = with_code(two_sites(stay::one_site));
     separation_report found = find_separation(recorded, {});
     ASSERT_FALSE(found.advised.sites.empty());
@@ -95,7 +95,7 @@ TEST(separation, sites_hold_in_another_run_where_the_file_is_mapped_elsewhere) {
 }
 
 TEST(separation, advice_that_does_not_help_in_another_run_is_withdrawn) {
-    if (support::under_sanitizer()) GTEST_SKIP() << why_skipped;
+    if (support::under_sanitizer()) GTEST_SKIP() << why_not_measured;
     trace recorded = with_code(two_sites(stay::one_site));
     separation_report found = find_separation(recorded, {});
     ASSERT_FALSE(found.advised.sites.empty());
@@ -109,7 +109,7 @@ TEST(separation, advice_that_does_not_help_in_another_run_is_withdrawn) {
 }
 
 TEST(separation, where_nothing_helps_there_are_no_sites_and_a_sentence) {
-    if (support::under_sanitizer()) GTEST_SKIP() << why_skipped;
+    if (support::under_sanitizer()) GTEST_SKIP() << why_not_measured;
     trace recorded = with_code(two_sites(stay::nothing));
     const separation_report found = find_separation(recorded, {});
     ASSERT_EQ(found.error, "");
@@ -119,7 +119,7 @@ TEST(separation, where_nothing_helps_there_are_no_sites_and_a_sentence) {
 }
 
 TEST(separation, without_stacks_or_in_code_without_a_file_nothing_is_separated) {
-    if (support::under_sanitizer()) GTEST_SKIP() << why_skipped;
+    if (support::under_sanitizer()) GTEST_SKIP() << why_not_measured;
     for (const bool has_mappings : {false, true}) {
         trace recorded = two_sites(stay::one_site, has_mappings ? 0x7f0000000000 - 0x1000 : 0);
         if (has_mappings) recorded = with_code(std::move(recorded));
@@ -138,7 +138,7 @@ TEST(separation, without_stacks_or_in_code_without_a_file_nothing_is_separated) 
 }
 
 TEST(separation, a_trace_that_holds_little_has_a_reason_of_its_own) {
-    if (support::under_sanitizer()) GTEST_SKIP() << why_skipped;
+    if (support::under_sanitizer()) GTEST_SKIP() << why_not_measured;
     made::program program;
     const std::uint32_t stack = program.stack({list_code + 8, main_code + 4});
     for (int i = 0; i < 60; ++i) program.allocate(100, stack);
@@ -150,7 +150,7 @@ TEST(separation, a_trace_that_holds_little_has_a_reason_of_its_own) {
 }
 
 TEST(separation, an_interrupt_ends_the_search) {
-    if (support::under_sanitizer()) GTEST_SKIP() << why_skipped;
+    if (support::under_sanitizer()) GTEST_SKIP() << why_not_measured;
     const interrupt_guard guard;
     trace recorded = with_code(two_sites(stay::one_site));
     std::uint32_t last = 0;

@@ -47,7 +47,7 @@ separation sites_of(const trace& recorded, const std::vector<std::uint8_t>& clas
     return made;
 }
 
-std::vector<advice_frame> frames(std::vector<std::uint64_t> offsets) {
+std::vector<advice_frame> frames_at(std::vector<std::uint64_t> offsets) {
     std::vector<advice_frame> made;
     for (const std::uint64_t each : offsets) made.push_back({0, each + 0x1000}); // what the mapping begins with
     return made;
@@ -57,7 +57,7 @@ TEST(site_tree, callers_of_one_class_are_one_site_of_one_frame) {
     const trace recorded = stacks_of({{1, 10, 100}, {1, 10, 101}, {1, 11, 100}, {2, 10, 100}});
     const separation made = sites_of(recorded, {3, 3, 3, 0});
     ASSERT_EQ(made.sites.size(), 1U);
-    EXPECT_EQ(made.sites[0], (advice_site{3, frames({1})}));
+    EXPECT_EQ(made.sites[0], (advice_site{3, frames_at({1})}));
     ASSERT_EQ(made.objects.size(), 1U);
     EXPECT_EQ(made.objects[0], (advice_object{"abc123", "/bin/made"}));
     ASSERT_EQ(made.classes.size(), 1U);
@@ -68,22 +68,22 @@ TEST(site_tree, where_callers_differ_the_frame_that_decides_is_the_last) {
     const trace recorded = stacks_of({{1, 10, 100, 1000}, {1, 10, 101, 1000}, {1, 11, 100}});
     const separation made = sites_of(recorded, {0, 2, 0});
     ASSERT_EQ(made.sites.size(), 1U);
-    EXPECT_EQ(made.sites[0], (advice_site{2, frames({1, 10, 101})}));
+    EXPECT_EQ(made.sites[0], (advice_site{2, frames_at({1, 10, 101})}));
 }
 
 TEST(site_tree, an_exception_is_ordinary_inside_a_shorter_site) {
     const trace recorded = stacks_of({{1, 10}, {1, 11}, {1, 12}, {1, 13, 100}, {1, 13, 101}});
     const separation made = sites_of(recorded, {1, 1, 1, 0, 1});
     ASSERT_EQ(made.sites.size(), 2U);
-    EXPECT_EQ(made.sites[0], (advice_site{1, frames({1})}));
-    EXPECT_EQ(made.sites[1], (advice_site{0, frames({1, 13, 100})}));
+    EXPECT_EQ(made.sites[0], (advice_site{1, frames_at({1})}));
+    EXPECT_EQ(made.sites[1], (advice_site{0, frames_at({1, 13, 100})}));
 }
 
 TEST(site_tree, classes_within_a_class_are_longer_sites) {
     const trace recorded = stacks_of({{1, 10}, {1, 11}, {1, 12}, {1, 13}, {2}, {3, 10}});
     const separation made = sites_of(recorded, {4, 4, 4, 7, 7, 0});
     ASSERT_EQ(made.sites.size(), 3U);
-    EXPECT_EQ(made.sites[0], (advice_site{4, frames({1})}));
+    EXPECT_EQ(made.sites[0], (advice_site{4, frames_at({1})}));
     EXPECT_EQ(made.classes.size(), 2U);
 }
 
@@ -151,7 +151,7 @@ TEST(site_tree, files_are_recognised_by_build_id_and_else_by_path) {
     separation advised;
     advised.objects = {{"abc123", "/bin/other-path"}};
     advised.classes = {{1, "a"}};
-    advised.sites = {{1, frames({1})}};
+    advised.sites = {{1, frames_at({1})}};
     trace recorded = stacks_of({{1, 10}});
     EXPECT_EQ(classes_of(recorded, advised)[1], 1) << "the same build in another place";
     recorded.mappings[0].build_id = "def456";

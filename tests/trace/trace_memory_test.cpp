@@ -56,7 +56,7 @@ namespace {
 
 using namespace tenure::lab;
 
-constexpr int malloc_kind = 0;
+constexpr int allocation_kind = 0;
 constexpr std::uint64_t mib = 1 << 20;
 constexpr std::uint64_t from_ns = 500'000, to_ns = 900'000;
 
@@ -74,7 +74,7 @@ std::string file_of(const raw_chunk& before, int later, std::uint32_t stack_fram
     const std::uint64_t number = before.next();
     raw_chunk first(0, 1, number, 400'000), part(0, 2, number, 600'000);
     for (int i = 0; i < later; ++i) {
-        part.allocate(malloc_kind, 8);
+        part.allocate(allocation_kind, 8);
         if (stack_frames != 0) part.number(1);
     }
     return raw_trace({before, first, part}, stack_frames);
@@ -95,8 +95,8 @@ protected:
 
 raw_chunk blocks_before(int count, int freed = 0) {
     raw_chunk before(0, 0, 0, 2000);
-    for (int i = 0; i < freed; ++i) before.allocate(malloc_kind, 8).free_own(before.next() - 1);
-    for (int i = 0; i < count; ++i) before.allocate(malloc_kind, 8);
+    for (int i = 0; i < freed; ++i) before.allocate(allocation_kind, 8).free_own(before.next() - 1);
+    for (int i = 0; i < count; ++i) before.allocate(allocation_kind, 8);
     return before;
 }
 

@@ -28,7 +28,7 @@ namespace {
 
 using namespace tenure::lab;
 
-constexpr int malloc_kind = 0;
+constexpr int plain_kind = 0;
 
 /// Threads that take turns and share blocks. Each event has a time of its own, one microsecond after the one before.
 class timed_program {
@@ -177,10 +177,10 @@ TEST_F(trace_part, damage_before_it_is_told) {
 TEST_F(trace_part, a_free_in_a_chunk_before_it_frees_a_block_of_the_part) {
     // The clock of thread 1 is behind: before the part it frees a block that thread 0 allocates in it.
     const std::string file = raw_trace({
-        raw_chunk(0, 0, 0, 2000).allocate(malloc_kind, 10),
-        raw_chunk(1, 0, 0, 2500).allocate(malloc_kind, 20).free_other(0, 1),
-        raw_chunk(0, 1, 1, 500'000).allocate(malloc_kind, 11).allocate(malloc_kind, 12),
-        raw_chunk(1, 1, 1, 400'000).allocate(malloc_kind, 21),
+        raw_chunk(0, 0, 0, 2000).allocate(plain_kind, 10),
+        raw_chunk(1, 0, 0, 2500).allocate(plain_kind, 20).free_other(0, 1),
+        raw_chunk(0, 1, 1, 500'000).allocate(plain_kind, 11).allocate(plain_kind, 12),
+        raw_chunk(1, 1, 1, 400'000).allocate(plain_kind, 21),
     });
     const trace part = part_of(file, 450'000, 900'000);
     EXPECT_EQ(part.damage, "");
@@ -200,8 +200,8 @@ TEST_F(trace_part, knows_whether_the_trace_goes_on) {
     EXPECT_EQ(cut_trace(read_trace(raw), end + 5, end + 9).whole_ns, end);
     // Nothing happens in the part. What begins after it is not read.
     const std::string quiet = raw_trace({
-        raw_chunk(0, 0, 0, 2000).allocate(malloc_kind, 10),
-        raw_chunk(0, 1, 1, 500'000).allocate(malloc_kind, 11),
+        raw_chunk(0, 0, 0, 2000).allocate(plain_kind, 10),
+        raw_chunk(0, 1, 1, 500'000).allocate(plain_kind, 11),
     });
     EXPECT_GE(part_of(quiet, 100'000, 200'000).whole_ns, 499'000u);
 }
@@ -221,7 +221,7 @@ TEST_F(trace_part, too_many_blocks_for_memory_are_told) {
 }
 
 TEST(trace_text, one_of_a_kind_is_said_in_the_singular) {
-    const trace one = read_trace(raw_trace({raw_chunk(0, 0, 0, 2000).allocate(malloc_kind, 10).free_own(0)}));
+    const trace one = read_trace(raw_trace({raw_chunk(0, 0, 0, 2000).allocate(plain_kind, 10).free_own(0)}));
     const std::string text = to_text(one, figures_of(one), 5000);
     EXPECT_NE(text.find("2: 1 allocation, 0 resizes, 1 free\n"), std::string::npos) << text;
     EXPECT_EQ(text.find("older blocks"), std::string::npos);
