@@ -249,7 +249,9 @@ bool deallocate_in_group(detail::thread_cache& main, void* block) noexcept {
     const std::size_t index = owner != nullptr ? std::size_t{owner->tag} - tags[1] : max_groups;
     if (index >= max_groups || tags[index + 1] != owner->tag) return false;
     if (main.known[index] == nullptr) { // the first block of the group on this thread
-        if (detail::process_cache_or_open_for(owner->tag) == nullptr) return false;
+        const int saved = errno;        // there may be no memory for a cache
+        static_cast<void>(detail::process_cache_or_open_for(owner->tag));
+        errno = saved;
         note_cache(static_cast<unsigned>(index + 1));
         if (main.known[index] == nullptr) return false;
     }

@@ -50,9 +50,10 @@ public:
         return found == 0 ? 0 : group_of_frames(call, found);
     }
 
-    /// Adds a site, or changes the group of one that is there. Bit n of `unloadable`: the code of frame n may be
-    /// unloaded. Requires  `count` return addresses, from the allocation outwards, at most max_site_frames. Returns
-    /// false if the table has no room, or a frame cannot be followed.
+    /// Adds a site, or changes the group of one that is there. Bit n of `unloadable`: frame n's code may be unloaded.
+    ///
+    /// Requires  `count` return addresses, from the allocation outwards, at most max_site_frames.
+    /// Returns   false if the table has no room, or a frame cannot be followed.
     [[nodiscard]] bool add(const std::uintptr_t* positions, std::size_t count, unsigned group,
                            unsigned unloadable = 0) noexcept;
     /// Removes the sites whose last return address is in (begin, end].
@@ -63,9 +64,8 @@ private:
     // code that it reads beside a key belongs to that key. What has no room in a line is in one of the next.
     static constexpr std::size_t line_keys = 4, line_bits = 11, max_lines = 4;
     struct alignas(64) line {
-        detail::atomic<std::uint64_t> keys[line_keys]; ///< frame | step << 48
-        detail::atomic<std::uint32_t>
-            codes[line_keys]; ///< group + 1 | step << 8; zero: no site, or one that is removed
+        detail::atomic<std::uint64_t> keys[line_keys];  ///< frame | step << 48
+        detail::atomic<std::uint32_t> codes[line_keys]; ///< group + 1 | step << 8; zero: no site
     };
     static constexpr std::uint32_t first_with_next = 1u << 8;
     /// As many as 1,024 sites have frames before their last, and one that is not used.
@@ -91,8 +91,8 @@ private:
     [[nodiscard]] detail::atomic<std::uint32_t>* find_or_add(std::uint64_t key) noexcept;
 
     line lines_[std::size_t{1} << line_bits]{};
-    platform::caller_rule steps_[max_steps]{};
-    std::uint32_t step_count_ = 0; // all is zero at first, so none of it is in the file
+    platform::caller_rule steps_[max_steps]{}; ///< by step: how to go on from a frame
+    std::uint32_t step_count_ = 0;             // all is zero at first, so none of it is in the file
 };
 
 extern site_table advised_sites;
