@@ -162,6 +162,31 @@ TEST(heap_tags, a_thread_that_ends_inside_a_scope_leaves_its_count_exact) {
     }
 }
 
+std::size_t cached_of_tag(tag of) {
+    std::size_t count = 0;
+    const tenure::detail::thread_cache* each = tenure::detail::process_cache();
+    for (each = each != nullptr ? each->main : nullptr; each != nullptr; each = each->next_of_thread) {
+        if (each->tag != of.id()) continue;
+        for (const tenure::detail::block_cache& blocks : each->of_class) count += blocks.count.load();
+    }
+    return count;
+}
+
+TEST(heap_tags, a_trim_empties_a_threads_caches_of_tags_that_it_does_not_use) {
+    if (tenure::checks::caller) GTEST_SKIP() << "checked builds have no caches of tags";
+    support::on_fresh_thread([] {
+        const tag phase = tag::named("a phase that is over");
+        {
+            const tag_scope scope(phase);
+            heap::process().deallocate(heap::process().allocate(100));
+        }
+        ASSERT_GT(cached_of_tag(phase), 0u);
+        support::on_fresh_thread([] { heap::process().trim(); });
+        heap::process().deallocate(heap::process().allocate(1'000'000)); // a slow call, of no tag
+        EXPECT_EQ(cached_of_tag(phase), 0u);
+    });
+}
+
 TEST(heap_tags, more_tags_than_have_pages_of_their_own_still_serve) {
     std::vector<void*> blocks;
     for (int each = 0; each < 400; ++each) {
