@@ -19,6 +19,7 @@
 
 #include "affinity/fixture.hpp"
 #include "support/ledger.hpp"
+#include "support/process.hpp"
 #include "support/reports.hpp"
 
 namespace {
@@ -116,11 +117,12 @@ TEST_F(affinity_retention, as_many_empty_blocks_are_kept_as_the_option_says) {
 }
 
 TEST_F(affinity_retention, clear_frees_everything_and_keeps_the_pages) {
+    const int rows = support::under_sanitizer() ? 800 : 3000;
     for (const affinity_options& options : every_option({4, 8, 16})) {
         affinity_group group("cleared", options, source_);
         const auto fill = [&] {
             std::vector<unsigned char*> made;
-            for (int count = 0; count < 3000; ++count) {
+            for (int count = 0; count < rows; ++count) {
                 for (std::size_t bytes : {24u, 56u, 200u, 700u}) made.push_back(take(group, bytes));
                 made.push_back(take(group, 40, 64));
             }

@@ -12,6 +12,7 @@
 #include <tenure/heap/heap.hpp>
 #include <tenure/lifetime/lifetime.hpp>
 
+#include "support/process.hpp"
 #include "support/units.hpp"
 
 namespace {
@@ -48,7 +49,8 @@ TEST(tag_budgets_thread, a_handler_is_called_with_its_own_context_while_it_is_ch
     });
     {
         const tag_scope tagged(owner);
-        for (int count = 0; count < 100'000; ++count) ASSERT_EQ(heap::process().allocate(mebibyte), nullptr);
+        const int requests = support::under_sanitizer() ? 20'000 : 100'000;
+        for (int count = 0; count < requests; ++count) ASSERT_EQ(heap::process().allocate(mebibyte), nullptr);
     }
     is_over.store(true, std::memory_order_relaxed);
     changer.join();

@@ -59,7 +59,8 @@ TEST(sampled_threads, threads_free_each_others_guarded_blocks_and_fork) {
     const std::size_t live_before = heap::process().stats().live_count;
     block_exchange between;
     std::vector<std::thread> threads;
-    for (unsigned char mark = 1; mark <= 4; ++mark) threads.emplace_back([&, mark] { between.work(20'000, mark); });
+    const unsigned turns = support::under_sanitizer() ? 5000 : 20'000;
+    for (unsigned char mark = 1; mark <= 4; ++mark) threads.emplace_back([&, mark] { between.work(turns, mark); });
     // ThreadSanitizer has a single thread in the child of a fork.
     for (int turn = 0; turn < 10 && !support::under_thread_sanitizer(); ++turn) {
         const ::pid_t child = ::fork();
