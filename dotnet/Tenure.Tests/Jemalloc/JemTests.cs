@@ -17,7 +17,8 @@ public sealed class JemTests
 {
     [Fact]
     public void over_tenures_heap() => JemProcess.Pass(
-        [], JemProcess.WithoutPackaged, typeof(JemMemoryTests), typeof(JemLedgerTests), typeof(JemOverTenureTests), typeof(JemExample));
+        [], JemProcess.WithoutPackaged, typeof(JemMemoryTests), typeof(JemLedgerTests), typeof(JemOverTenureTests), typeof(JemExample),
+        typeof(MigrateJemallocExample));
 
     [Fact]
     public void on_jemalloc()
@@ -25,7 +26,7 @@ public sealed class JemTests
         (string[] command, Dictionary<string, string> variables) = JemProcess.OnJemalloc();
         variables["MALLOC_CONF"] = JemInitTests.MallocConf;
         JemProcess.Pass(command, variables, typeof(JemMemoryTests), typeof(JemLedgerTests), typeof(JemOnJemallocTests),
-            typeof(JemInitTests), typeof(JemExample));
+            typeof(JemInitTests), typeof(JemExample), typeof(MigrateJemallocExample));
     }
 
     [Fact]
