@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: Tenure contributors
 # SPDX-License-Identifier: MIT
 
-# What `cmake --install` installs: headers, the four libraries, the libraries that replace operator new and delete, the
-# two libraries for LD_PRELOAD, the scripts for debuggers, the CMake package and the pkg-config files. lab.cmake installs
-# the command.
+# What `cmake --install` installs: headers, the module, the four libraries, the libraries that replace operator new and
+# delete, the two libraries for LD_PRELOAD, the scripts for debuggers, the CMake package and the pkg-config files.
+# lab.cmake installs the command.
 
 # A tree at level 2 or 3 is for testing, and a project that includes Tenure as a subdirectory installs only itself.
 if(NOT PROJECT_IS_TOP_LEVEL OR TENURE_CHECKS GREATER 1)
@@ -53,7 +53,12 @@ endif()
 file(GLOB debugger_files CONFIGURE_DEPENDS debuggers/*.py debuggers/*.natvis)
 install(FILES ${debugger_files} DESTINATION ${CMAKE_INSTALL_DATADIR}/tenure/debuggers)
 
-configure_package_config_file(packaging/config.cmake.in tenure-config.cmake INSTALL_DESTINATION ${package_dir})
+# `import tenure;`: a program compiles it with its own options.
+set(tenure_module_dir ${CMAKE_INSTALL_DATADIR}/tenure/module)
+install(FILES packaging/module/tenure.cppm DESTINATION ${tenure_module_dir})
+
+configure_package_config_file(packaging/config.cmake.in tenure-config.cmake INSTALL_DESTINATION ${package_dir}
+    PATH_VARS tenure_module_dir)
 # Before 1.0 a minor version may change the C++ interface; its inline namespace changes then too.
 write_basic_package_version_file(tenure-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/tenure-config.cmake ${PROJECT_BINARY_DIR}/tenure-config-version.cmake

@@ -19,7 +19,7 @@ SKIPPED_FOLDERS = {".git", "build", "results"}
 LINK = re.compile(r"!?\[[^\]]*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)")
 DEFINITION = re.compile(r"^\s{0,3}\[[^\]]+\]:\s*(\S+)")
 HEADING = re.compile(r"^#{1,6}\s+(.*?)\s*#*\s*$")
-QUOTED = re.compile(r"^\s*<!--\s*((?:examples|tests|src|lab|dotnet)/\S+)\s*-->\s*$")
+QUOTED = re.compile(r"^\s*<!--\s*((?:examples|tests|src|lab|dotnet|packaging)/\S+)\s*-->\s*$")
 FENCE = re.compile(r"^\s*(```+|~~~+)")
 EXAMPLE_OF_CARD = re.compile(r"^///\s+Example\s+(\S+)")
 
