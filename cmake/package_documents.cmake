@@ -34,5 +34,5 @@ elseif(CPACK_GENERATOR STREQUAL "RPM")
     endforeach()
 else()
     file(COPY ${source}/LICENSE ${source}/CHANGELOG.md DESTINATION
-        ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/usr/share/doc/tenure)
+        ${CPACK_TEMPORARY_INSTALL_DIRECTORY}/share/doc/tenure)
 endif()
