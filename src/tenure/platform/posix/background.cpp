@@ -75,8 +75,8 @@ void use_ordinary_priority(pthread_attr_t& attributes) noexcept {
 }
 
 [[nodiscard]] int create_with_stack(pthread_attr_t& attributes) noexcept {
-    // Of glibc, declared in no header: the smallest stack that leaves room for the thread-local variables of the program,
-    // which lie on it. Other C libraries lack it. Not looked up by dlsym(), which waits for the loader's lock.
+    // Of glibc, declared in no header: the smallest stack that leaves room for the thread-local variables of the
+    // program, which lie on it. Other C libraries lack it. Not looked up by dlsym(), which waits for the loader's lock.
     using least_stack_function = std::size_t (*)(const pthread_attr_t*);
     const auto least_stack = reinterpret_cast<least_stack_function>(symbol_of_c_library("__pthread_get_minstack"));
     const std::size_t least = least_stack != nullptr ? least_stack(&attributes) : unknown_bytes;
