@@ -14,6 +14,8 @@ help:
 	@echo "make install   set up, build, install                                     PREFIX=$(PREFIX)"
 	@echo "make install-library  the library alone, without command and bench: needs no other library  PREFIX=$(PREFIX)"
 	@echo "make pack      set up, build, pack for .NET                                PACKAGES=$(PACKAGES)"
+	@echo "make docs      set up, build the documentation as a site, in build/docs/site"
+	@echo "make packages  set up, build, make DEB, RPM and TGZ                         PACKAGES=$(PACKAGES)"
 	@echo "make fuzz      set up, run each fuzzer in all its forms, one hour each    SECONDS=60"
 	@echo "make format    format the sources"
 	@echo "make clean     remove build/ (keeps results/)"
@@ -50,6 +52,14 @@ pack:
 	@scripts/setup bench
 	@JOBS=$(JOBS) scripts/pack $(PACKAGES)
 
+docs:
+	@scripts/setup docs
+	@scripts/docs
+
+packages:
+	@scripts/setup packages
+	@JOBS=$(JOBS) scripts/packages $(PACKAGES)
+
 format:
 	@scripts/setup test
 	@scripts/format
@@ -57,4 +67,4 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: help release bench test fuzz install install-library pack format clean
+.PHONY: help release bench test fuzz install install-library pack packages docs format clean

@@ -1,9 +1,13 @@
 # SPDX-FileCopyrightText: Tenure contributors
 # SPDX-License-Identifier: MIT
 
-# What `cmake --install` installs: headers, the module, the four libraries, the libraries that replace operator new and
-# delete, the two libraries for LD_PRELOAD, the scripts for debuggers, the CMake package and the pkg-config files.
-# lab.cmake installs the command.
+# What `cmake --install` installs, by component (packages.cmake makes a package of each):
+#
+#   library       the shared libraries
+#   development   headers, the module, static libraries, CMake package, pkg-config files, scripts for debuggers
+#   dropin        the libraries for LD_PRELOAD
+#   command       the command and what it needs: installed by lab.cmake and watch.cmake
+#   peers         modules of the bench that link other projects' libraries: installed by lab.cmake
 
 # A tree at level 2 or 3 is for testing, and a project that includes Tenure as a subdirectory installs only itself.
 if(NOT PROJECT_IS_TOP_LEVEL OR TENURE_CHECKS GREATER 1)
@@ -11,6 +15,7 @@ if(NOT PROJECT_IS_TOP_LEVEL OR TENURE_CHECKS GREATER 1)
 endif()
 
 include(CMakePackageConfigHelpers)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tenure)
 
 # Headers: those of the rooms, and what they include from the rooms' detail folders.
@@ -32,12 +37,12 @@ foreach(header IN LISTS headers)
 endforeach()
 
 install(TARGETS ${tenure_installed_targets} EXPORT tenure
-    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
 )
 if(tenure_preloaded_targets) # not in a tree with a sanitizer
-    install(TARGETS ${tenure_preloaded_targets} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(TARGETS ${tenure_preloaded_targets} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dropin)
 endif()
 install(EXPORT tenure NAMESPACE tenure:: FILE tenure-targets.cmake DESTINATION ${package_dir})
 # Exported separately, because they need Highway, which may be missing on the user's machine.
@@ -90,3 +95,4 @@ foreach(level 0 1)
         install(FILES ${PROJECT_BINARY_DIR}/${pc_file}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
     endif()
 endforeach()
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME command) # for what is included from here on: the lab

@@ -113,7 +113,7 @@ foreach(entry IN LISTS tenure_modules)
         target_link_libraries(lab_module_${module} PRIVATE ${TENURE_LIBRARY_${module}})
         set_target_properties(lab_module_${module} PROPERTIES PREFIX "" OUTPUT_NAME tenure_lab_${module}
             LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
-        install(TARGETS lab_module_${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+        install(TARGETS lab_module_${module} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/tenure COMPONENT peers)
         list(APPEND tenure_module_targets lab_module_${module})
     else()
         message(STATUS "Module ${module}: not found; what needs it will report it as missing")
@@ -144,10 +144,15 @@ add_dependencies(lab_harness tenure_build_info)
 set_source_files_properties(lab/bench/harness/machine/build_info.cpp PROPERTIES
     COMPILE_OPTIONS "-include;${build_info}" OBJECT_DEPENDS ${build_info})
 
-# Where an installed command finds the library that it preloads to measure Tenure.
+# Where an installed command finds the libraries that it preloads. It also tries the usual folders (malloc_peers.cpp), so
+# that packages of other layouts need no other build.
 file(RELATIVE_PATH libraries_from_command ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
+if(libraries_from_command MATCHES "^\\.\\./lib(64|/[a-z0-9_]+-linux-gnu[a-z0-9]*)?$")
+    set(libraries_from_command ../lib)
+endif()
 set_source_files_properties(lab/bench/harness/mallocs/malloc_peers.cpp PROPERTIES
-    COMPILE_DEFINITIONS "TENURE_LIBRARIES_FROM_COMMAND=\"${libraries_from_command}\"")
+    COMPILE_DEFINITIONS
+    "TENURE_LIBRARIES_FROM_COMMAND=\"${libraries_from_command}\";TENURE_MULTIARCH=\"${CMAKE_LIBRARY_ARCHITECTURE}\"")
 
 if(EXISTS ${PROJECT_SOURCE_DIR}/lab/cli/main.cpp)
     add_executable(tenure_command ${PROJECT_SOURCE_DIR}/lab/cli/main.cpp)

@@ -95,7 +95,12 @@ function(tenure_add_library target kind level file_name)
     )
     if(kind STREQUAL "SHARED")
         target_compile_definitions(${target} PUBLIC TENURE_SHARED=1)
-        set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
+        # The version whose programs run with this library: before 1.0 a minor version may change the interface.
+        set(soversion ${PROJECT_VERSION_MAJOR})
+        if(PROJECT_VERSION_MAJOR EQUAL 0)
+            set(soversion 0.${PROJECT_VERSION_MINOR})
+        endif()
+        set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${soversion})
         # Never unloaded: running threads hold pointers into its thread-local state.
         target_link_options(${target} PRIVATE -Wl,-z,nodelete -Wl,-z,defs)
     endif()

@@ -117,7 +117,7 @@ TEST_F(affinity_retention, as_many_empty_blocks_are_kept_as_the_option_says) {
 }
 
 TEST_F(affinity_retention, clear_frees_everything_and_keeps_the_pages) {
-    const int rows = support::under_sanitizer() ? 800 : 3000;
+    const int rows = support::under_sanitizer() || tenure::checks::caller ? 800 : 3000;
     for (const affinity_options& options : every_option({4, 8, 16})) {
         affinity_group group("cleared", options, source_);
         const auto fill = [&] {

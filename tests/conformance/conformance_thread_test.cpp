@@ -110,7 +110,8 @@ class passthrough : public testing::TestWithParam<const char*> {};
 
 TEST_P(passthrough, the_same_promises_hold_among_threads) {
     // There a run takes minutes, and "all" has the others.
-    if (support::under_thread_sanitizer() && GetParam() != std::string_view("all")) GTEST_SKIP() << "all at once";
+    if ((support::under_thread_sanitizer() || tenure::checks::caller) && GetParam() != std::string_view("all"))
+        GTEST_SKIP() << "all at once";
     const support::outcome seen = support::run_again({{"TENURE_PASSTHROUGH", GetParam()}}, "-*passthrough.*");
     EXPECT_EQ(seen.status, 0) << seen.output;
 }

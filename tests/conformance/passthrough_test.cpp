@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tenure/base/config.hpp>
+
 #include "support/again.hpp"
 #include "support/process.hpp"
 
@@ -15,8 +17,9 @@ namespace {
 class passthrough : public testing::TestWithParam<const char*> {};
 
 TEST_P(passthrough, the_same_promises_hold_when_malloc_serves) {
-    // There malloc takes a hundred times as long, and which part it serves makes no difference to it.
-    if (support::under_address_sanitizer() && GetParam() != std::string_view("all")) GTEST_SKIP() << "all at once";
+    // There each run takes long, and which part malloc serves makes no difference to it.
+    if ((support::under_address_sanitizer() || tenure::checks::caller) && GetParam() != std::string_view("all"))
+        GTEST_SKIP() << "all at once";
     const support::outcome seen = support::run_again({{"TENURE_PASSTHROUGH", GetParam()}}, "-*passthrough.*");
     EXPECT_EQ(seen.status, 0) << seen.output;
     EXPECT_NE(seen.output.find("[  PASSED  ]"), std::string::npos) << seen.output;

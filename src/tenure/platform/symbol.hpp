@@ -17,6 +17,12 @@ namespace tenure::inline TENURE_ABI::platform {
 /// no such symbol. The library stays loaded.
 [[nodiscard]] TENURE_API void* symbol_of_loaded(const char* library, const char* name) noexcept;
 
+/// A function that the C library exports, of any version, also one that it keeps for its own libraries: a reference to
+/// such a name would tie this library to one release of the C library in the eyes of package managers. nullptr where
+/// the C library has no such function, chooses it by the processor, or the system cannot tell. Cost      microseconds;
+/// takes no lock and does not allocate.
+[[nodiscard]] TENURE_API void* symbol_of_c_library(const char* name) noexcept;
+
 /// Whether code at this address may be part of the C library, of the loader or of this library itself: a function that
 /// was called from there may run under locks of the C library. True where the system cannot tell.
 /// Cost      some 100 ns; takes no lock and does not allocate.

@@ -102,12 +102,15 @@ std::filesystem::path folder_of_command() {
 
 std::string find_own_library(std::string_view file) {
     // In a build tree, the tests are one folder below the command. The build system defines where an installed command
-    // finds its libraries.
-    constexpr std::array<std::string_view, 3> folders{".", "..", TENURE_LIBRARIES_FROM_COMMAND};
+    // finds its libraries; the last two are for packages of Debian and of Fedora.
+    constexpr std::array<std::string_view, 5> folders{".", "..", TENURE_LIBRARIES_FROM_COMMAND,
+                                                      "../lib/" TENURE_MULTIARCH, "../lib64"};
     for (std::string_view folder : folders) {
-        const std::filesystem::path path = folder_of_command() / folder / file;
-        std::error_code error;
-        if (std::filesystem::exists(path, error)) return path.string();
+        for (std::string_view own : {"", "tenure"}) { // a folder of ours within that of the libraries
+            const std::filesystem::path path = folder_of_command() / folder / own / file;
+            std::error_code error;
+            if (std::filesystem::is_regular_file(path, error)) return path.string();
+        }
     }
     return {};
 }

@@ -17,11 +17,8 @@
 #include <tenure/platform/clock.hpp>
 #include <tenure/platform/no_cancel.hpp>
 #include <tenure/platform/sanitizer.hpp>
+#include <tenure/platform/symbol.hpp>
 #include <tenure/platform/thread.hpp>
-
-// Of glibc, declared in no header: the smallest stack that leaves room for the thread-local variables of the program,
-// which lie on it. Other C libraries lack it. Not looked up by dlsym(), which waits for the loader's lock.
-extern "C" __attribute__((weak)) std::size_t __pthread_get_minstack(const pthread_attr_t*) noexcept; // NOLINT: its name
 
 // Of this module, by the linker; a static executable has none.
 extern __attribute__((weak, visibility("hidden"))) ElfW(Dyn) _DYNAMIC[]; // NOLINT: declared in <link.h>
@@ -78,7 +75,11 @@ void use_ordinary_priority(pthread_attr_t& attributes) noexcept {
 }
 
 [[nodiscard]] int create_with_stack(pthread_attr_t& attributes) noexcept {
-    const std::size_t least = __pthread_get_minstack != nullptr ? __pthread_get_minstack(&attributes) : unknown_bytes;
+    // Of glibc, declared in no header: the smallest stack that leaves room for the thread-local variables of the
+    // program, which lie on it. Other C libraries lack it. Not looked up by dlsym(), which waits for the loader's lock.
+    using least_stack_function = std::size_t (*)(const pthread_attr_t*);
+    const auto least_stack = reinterpret_cast<least_stack_function>(symbol_of_c_library("__pthread_get_minstack"));
+    const std::size_t least = least_stack != nullptr ? least_stack(&attributes) : unknown_bytes;
     int error = EINVAL; // by pthread_create: the thread-local variables take more
     for (std::size_t bytes = least + stack_bytes; error == EINVAL && bytes <= most_stack_bytes + least; bytes *= 4) {
         error = ::pthread_attr_setstacksize(&attributes, bytes);

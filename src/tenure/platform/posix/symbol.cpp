@@ -4,9 +4,13 @@
 #include <tenure/platform/symbol.hpp>
 
 #include <dlfcn.h>
+#include <link.h>
 #if defined(__linux__)
 #    include <sys/auxv.h>
 #endif
+
+#include <cstdint>
+#include <cstring>
 
 #include <tenure/base/align.hpp>
 
@@ -36,6 +40,51 @@ namespace {
     return ::_dl_find_object(pointer_at(address), &found) == 0 ? found.dlfo_link_map : nullptr;
 }
 
+/// What the loader uses to find a name in one object: the GNU hash table of its dynamic section.
+struct name_table {
+    const ElfW(Sym) * symbols = nullptr;
+    const char* names = nullptr;
+    const std::uint32_t* hashes = nullptr; // buckets, first symbol, words of the filter, shift; filter, buckets, chains
+
+    explicit name_table(const link_map& object) noexcept {
+        for (const ElfW(Dyn)* entry = object.l_ld; entry->d_tag != DT_NULL; ++entry) {
+            const void* const at = pointer_at(entry->d_un.d_ptr); // relocated by the loader
+            if (entry->d_tag == DT_SYMTAB) symbols = static_cast<const ElfW(Sym)*>(at);
+            if (entry->d_tag == DT_STRTAB) names = static_cast<const char*>(at);
+            if (entry->d_tag == DT_GNU_HASH) hashes = static_cast<const std::uint32_t*>(at);
+        }
+    }
+
+    [[nodiscard]] const ElfW(Sym) * find(const char* name) const noexcept {
+        if (symbols == nullptr || names == nullptr || hashes == nullptr) return nullptr;
+        std::uint32_t hash = 5381;
+        for (const char* letter = name; *letter != 0; ++letter) hash = hash * 33 + static_cast<unsigned char>(*letter);
+        const std::uint32_t bucket_count = hashes[0], first = hashes[1], filter_words = hashes[2];
+        const std::uint32_t* const buckets = hashes + 4 + filter_words * (sizeof(ElfW(Addr)) / sizeof(std::uint32_t));
+        const std::uint32_t* const chains = buckets + bucket_count;
+        std::uint32_t index = bucket_count == 0 ? 0 : buckets[hash % bucket_count];
+        for (; index >= first && index != 0; ++index) {
+            const std::uint32_t other = chains[index - first];
+            const ElfW(Sym)& symbol = symbols[index];
+            if ((other | 1U) == (hash | 1U) && symbol.st_shndx != SHN_UNDEF && symbol.st_value != 0 &&
+                std::strcmp(names + symbol.st_name, name) == 0)
+                return &symbol;
+            if ((other & 1U) != 0) return nullptr; // the end of the chain
+        }
+        return nullptr;
+    }
+};
+
+}
+
+void* symbol_of_c_library(const char* name) noexcept {
+    if (::_dl_find_object == nullptr) return nullptr;
+    const link_map* const library = object_of(address_of(::gnu_get_libc_version())); // a text inside it
+    if (library == nullptr || library->l_ld == nullptr) return nullptr;
+    const ElfW(Sym)* const found = name_table(*library).find(name);
+    // The address of an indirect function is that of the one which chooses it.
+    if (found == nullptr || (found->st_info & 0xF) != STT_FUNC) return nullptr;
+    return pointer_at(library->l_addr + found->st_value);
 }
 
 bool may_be_system_code(const void* code) noexcept {
@@ -54,6 +103,8 @@ bool may_be_system_code(const void* code) noexcept {
 }
 
 #else
+
+void* symbol_of_c_library(const char*) noexcept { return nullptr; }
 
 bool may_be_system_code(const void*) noexcept { return true; }
 
