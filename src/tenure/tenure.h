@@ -36,7 +36,13 @@ extern "C" {
 #endif
 
 #ifndef TN_API
-#    if defined(__GNUC__)
+#    if defined(_WIN32) && defined(TENURE_SHARED) && defined(TENURE_BUILDING)
+#        define TN_API __declspec(dllexport)
+#    elif defined(_WIN32) && defined(TENURE_SHARED)
+#        define TN_API __declspec(dllimport)
+#    elif defined(_WIN32)
+#        define TN_API
+#    elif defined(__GNUC__)
 #        define TN_API __attribute__((visibility("default")))
 #    else
 #        define TN_API
@@ -44,7 +50,9 @@ extern "C" {
 #endif
 
 /** Lets the compiler compare arguments with a format. */
-#if defined(__GNUC__)
+#if defined(__MINGW32__) && !defined(__clang__)
+#    define TN_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#elif defined(__GNUC__)
 #    define TN_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #    define TN_PRINTF(text, first)
