@@ -37,6 +37,7 @@ foreach(header IN LISTS headers)
 endforeach()
 
 install(TARGETS ${tenure_installed_targets} EXPORT tenure
+    RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} # of Windows: the libraries themselves
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}

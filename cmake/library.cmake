@@ -76,7 +76,7 @@ function(tenure_add_library target kind level file_name)
     target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
     # Initial-exec also for symbols that only the sources use: the default model calls __tls_get_addr, which is several
     # times slower.
-    target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -ftls-model=initial-exec)
+    target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti $<$<NOT:$<BOOL:${WIN32}>>:-ftls-model=initial-exec>)
     # The level is part of the inline namespace's name and is passed on to users, so that code compiled for another
     # level fails to link.
     target_compile_definitions(${target} PUBLIC TENURE_CHECKS=${level}
@@ -102,7 +102,14 @@ function(tenure_add_library target kind level file_name)
         endif()
         set_target_properties(${target} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${soversion})
         # Never unloaded: running threads hold pointers into its thread-local state.
-        target_link_options(${target} PRIVATE -Wl,-z,nodelete -Wl,-z,defs)
+        if(NOT WIN32) # platform/windows/module.cpp
+            target_link_options(${target} PRIVATE -Wl,-z,nodelete -Wl,-z,defs)
+        endif()
+    endif()
+    if(WIN32)
+        set_target_properties(${target} PROPERTIES PREFIX $<IF:$<STREQUAL:${kind},SHARED>,,lib>)
+        target_compile_definitions(${target} PRIVATE _WIN32_WINNT=0x0A00) # Windows 10
+        target_link_libraries(${target} PRIVATE synchronization advapi32)
     endif()
 endfunction()
 

@@ -4,7 +4,7 @@
 // Names of functions in reports. Any bytes are read without an access past their end or past the buffer, and give a
 // name or themselves. Names that are made of the fuzzer's bytes by the rules of the ABI give the name that was meant.
 
-#include <tenure/platform/posix/short_name.hpp>
+#include <tenure/platform/short_name.hpp>
 
 #include <string>
 #include <string_view>

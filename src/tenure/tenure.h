@@ -7,7 +7,6 @@
  * \file
  * Tenure for C, and for every language that calls C: native memory chosen by how long it is held.
  *
- * Conventions:
  *  - Sizes come before alignments; both are in bytes. An alignment is a power of two. Zero means the default, 16.
  *  - Allocation functions return a pointer, or NULL when out of memory. Functions that can fail for several reasons
  *    return a tn_status. A call that fails changes nothing.
@@ -15,16 +14,14 @@
  *    statistics, descriptions and sources. The library reads and writes only the fields that both sides know. A missing
  *    size is misuse: options without a size are rejected, and output structures are not filled in. Structures without a
  *    field `size`, such as tn_handle and tn_arena, keep their layout as long as TN_ABI_VERSION does not change.
- *  - Names are those of C++ with the prefix tn_. What begins ends (tn_temp_begin, tn_temp_end), what is created is
- *    destroyed (tn_pool_create, tn_pool_destroy), and what is allocated is deallocated; tn_malloc and tn_free are C's.
- *  - Text is UTF-8 with a length and is not null-terminated. Text that the library returns stays valid until the
- *    process ends.
+ *  - Names are those of C++ with the prefix tn_: begin and end, create and destroy, allocate and deallocate. tn_malloc
+ *    and tn_free are named as C's.
+ *  - Text is UTF-8 with a length, not null-terminated. Text that is returned stays valid until the process ends.
  *  - Any thread may call any function unless its comment says otherwise. Some objects serve one thread at a time.
- *  - Passing NULL or a destroyed object is misuse unless the comment allows NULL; so is NULL for a result.
+ *  - NULL or a destroyed object is misuse unless the comment allows NULL; so is NULL for a result.
  *  - No function throws. Checked builds (tn_check_level() of 1 or more) report misuse, then abort the process unless a
  *    handler is installed (tn_set_report_handler) and returns.
- *
- * Requires C99 or C++11, and a 64-bit platform.
+ *  - C99 or C++11, and a 64-bit platform, are required.
  */
 
 #include <stdarg.h>
@@ -36,7 +33,11 @@ extern "C" {
 #endif
 
 #ifndef TN_API
-#    if defined(__GNUC__)
+#    if defined(_WIN32) && defined(TENURE_SHARED) && defined(TENURE_BUILDING)
+#        define TN_API __declspec(dllexport)
+#    elif defined(_WIN32) && defined(TENURE_SHARED)
+#        define TN_API __declspec(dllimport)
+#    elif defined(__GNUC__) && !defined(_WIN32)
 #        define TN_API __attribute__((visibility("default")))
 #    else
 #        define TN_API
@@ -44,7 +45,9 @@ extern "C" {
 #endif
 
 /** Lets the compiler compare arguments with a format. */
-#if defined(__GNUC__)
+#if defined(__MINGW32__) && !defined(__clang__)
+#    define TN_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#elif defined(__GNUC__)
 #    define TN_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #    define TN_PRINTF(text, first)

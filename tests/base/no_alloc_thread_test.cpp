@@ -39,15 +39,15 @@ TEST(no_alloc_thread, a_promise_is_its_threads_alone) {
 
 TEST(no_alloc_thread, a_scope_that_another_thread_ends_is_reported_with_checks) {
     const support::heard_reports heard;
-    tenure::detail::begin_observed(tenure::detail::this_thread_scopes.promises,
+    tenure::detail::begin_observed(tenure::detail::this_thread_scopes().promises,
                                    tenure::detail::observed::no_alloc_begin);
     std::thread([] {
-        tenure::detail::end_observed(tenure::detail::this_thread_scopes.promises,
+        tenure::detail::end_observed(tenure::detail::this_thread_scopes().promises,
                                      tenure::detail::observed::no_alloc_end);
     }).join();
     EXPECT_EQ(heard.count(), tenure::checks::caller ? 1u : 0u);
     EXPECT_TRUE(no_alloc_scope::is_active());
-    tenure::detail::end_observed(tenure::detail::this_thread_scopes.promises, tenure::detail::observed::no_alloc_end);
+    tenure::detail::end_observed(tenure::detail::this_thread_scopes().promises, tenure::detail::observed::no_alloc_end);
 }
 
 TEST(no_alloc_thread, threads_that_open_their_first_scope_together_agree_on_the_observer) {
@@ -59,7 +59,7 @@ TEST(no_alloc_thread, threads_that_open_their_first_scope_together_agree_on_the_
             ready.fetch_add(1);
             while (ready.load() != thread_count) std::this_thread::yield();
             const no_alloc_scope promise;
-            EXPECT_EQ(tenure::detail::this_thread_scopes.heard, tenure::detail::hearing::nobody);
+            EXPECT_EQ(tenure::detail::this_thread_scopes().heard, tenure::detail::hearing::nobody);
         });
     }
     for (std::thread& each : threads) each.join();

@@ -16,14 +16,14 @@ namespace {
 using tenure::region_scope;
 
 TEST(region, regions_nest_and_end) {
-    EXPECT_EQ(tenure::detail::this_thread_scopes.regions, 0u);
+    EXPECT_EQ(tenure::detail::this_thread_scopes().regions, 0u);
     {
         const region_scope outer("outer");
         const region_scope inner("inner");
         tenure::mark("a moment");
-        EXPECT_EQ(tenure::detail::this_thread_scopes.regions, 2u);
+        EXPECT_EQ(tenure::detail::this_thread_scopes().regions, 2u);
     }
-    EXPECT_EQ(tenure::detail::this_thread_scopes.regions, 0u);
+    EXPECT_EQ(tenure::detail::this_thread_scopes().regions, 0u);
 }
 
 TEST(region, a_region_promises_nothing) {

@@ -117,12 +117,12 @@ TEST(capi_no_alloc, a_promise_of_c_is_broken_by_every_call_that_allocates) {
 TEST(capi_no_alloc, regions_of_c_nest_and_have_any_name) {
     tn_region_begin("frame", 5);
     tn_region_begin(nullptr, 0);
-    EXPECT_EQ(tenure::detail::this_thread_scopes.regions, 2u);
+    EXPECT_EQ(tenure::detail::this_thread_scopes().regions, 2u);
     tn_mark("a moment", 8);
     tn_mark(nullptr, 0);
     tn_region_end();
     tn_region_end();
-    EXPECT_EQ(tenure::detail::this_thread_scopes.regions, 0u);
+    EXPECT_EQ(tenure::detail::this_thread_scopes().regions, 0u);
 }
 
 TEST(capi_no_alloc, an_end_without_a_begin_does_nothing_and_is_reported_with_checks) {
@@ -133,7 +133,7 @@ TEST(capi_no_alloc, an_end_without_a_begin_does_nothing_and_is_reported_with_che
     expect_reported(heard, 3);
     const no_alloc_scope promise;
     EXPECT_EQ(tn_no_alloc_is_active(), 1u);
-    EXPECT_EQ(tenure::detail::this_thread_scopes.regions, 0u);
+    EXPECT_EQ(tenure::detail::this_thread_scopes().regions, 0u);
 }
 
 }

@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include <tenure/platform/posix/short_name.hpp>
+#include <tenure/platform/short_name.hpp>
 
 namespace {
 

@@ -4,12 +4,12 @@
 #include <tenure/arena/arena.hpp>
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <new>
 
 #include <tenure/base/budget_source.hpp>
 #include <tenure/base/check.hpp>
+#include <tenure/base/host.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/engine/leak_check.hpp>
@@ -155,7 +155,7 @@ void* arena::allocate_passthrough(std::size_t bytes, std::size_t alignment) noex
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most) return nullptr;
     const std::size_t total = align_up(bytes, actual) + actual;
-    void* const memory = std::aligned_alloc(actual, total);
+    void* const memory = host::aligned_from_malloc(total, actual);
     if (memory == nullptr) return nullptr;
     // The header is just before the block, so that the block itself has the requested alignment.
     const std::uintptr_t block = address_of(memory) + actual;
@@ -258,7 +258,7 @@ void arena::release_list(arena_chunk* first) noexcept {
         arena_chunk* const chunk = first;
         first = chunk->next;
         if (chunk->lead != 0) {
-            std::free(pointer_at(chunk->begin() - chunk->lead)); // NOLINT: from aligned_alloc above
+            host::free_aligned(pointer_at(chunk->begin() - chunk->lead));
             continue;
         }
         if constexpr (checks::caller) platform::unpoison(pointer_at(chunk->begin()), chunk->end() - chunk->begin());

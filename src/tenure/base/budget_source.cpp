@@ -9,14 +9,16 @@
 
 namespace tenure::inline TENURE_ABI {
 
-TENURE_THREAD_LOCAL detail::attempt_state detail::this_attempt;
+namespace detail {
+TENURE_DEFINE_THREAD_LOCAL(attempt_state, this_attempt)
+}
 
 /// Counts the bytes before they are acquired, so that threads that ask at the same moment do not exceed the limit.
 bool budget_source::charge(std::size_t bytes) noexcept {
     std::size_t before = used_bytes_.load(std::memory_order_relaxed);
     do {
         if (bytes > limits_.limit_bytes || before > limits_.limit_bytes - bytes) {
-            if (auto& attempt = detail::this_attempt; attempt.depth != 0) {
+            if (auto& attempt = detail::this_attempt(); attempt.depth != 0) {
                 attempt.refused_by = this;
                 attempt.used_bytes = before;
                 attempt.requested_bytes = bytes;
@@ -57,7 +59,7 @@ void budget_source::refuse(std::size_t used, std::size_t requested) noexcept {
 }
 
 void detail::allocation_attempt::tell() noexcept {
-    const attempt_state refused = std::exchange(this_attempt, {}); // first: the handler may allocate
+    const attempt_state refused = std::exchange(this_attempt(), {}); // first: the handler may allocate
     refused.refused_by->refuse(refused.used_bytes, refused.requested_bytes);
 }
 

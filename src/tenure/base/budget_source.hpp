@@ -62,16 +62,16 @@ struct attempt_state {
     std::size_t used_bytes = 0;
     std::size_t requested_bytes = 0;
 };
-extern TENURE_API TENURE_THREAD_LOCAL attempt_state this_attempt TENURE_TLS_MODEL;
+TENURE_DECLARE_THREAD_LOCAL(attempt_state, this_attempt)
 
 /// A request of the program, for which an allocator may ask its source several times: for a smaller segment, or again
 /// after it returned free memory. Place it around the calls to the source. A budget_source tells one refusal per
 /// attempt, and none if the attempt succeeds. Attempts nest on a thread; the outermost counts.
 class allocation_attempt {
 public:
-    allocation_attempt() noexcept { ++this_attempt.depth; }
+    allocation_attempt() noexcept { ++this_attempt().depth; }
     ~allocation_attempt() {
-        if (--this_attempt.depth == 0 && this_attempt.refused_by != nullptr) [[unlikely]]
+        if (--this_attempt().depth == 0 && this_attempt().refused_by != nullptr) [[unlikely]]
             tell();
     }
     allocation_attempt(const allocation_attempt&) = delete;
@@ -79,7 +79,7 @@ public:
 
     /// What was refused so far is not told.
     void succeeded() noexcept {
-        if (this_attempt.depth == 1) this_attempt.refused_by = nullptr;
+        if (this_attempt().depth == 1) this_attempt().refused_by = nullptr;
     }
 
 private:

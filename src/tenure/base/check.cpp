@@ -9,7 +9,7 @@ namespace tenure::inline TENURE_ABI {
 namespace {
 
 /// A block of another copy of the library looks like a mistake of any kind when it is freed to this one.
-__attribute__((noinline)) void say_other_copy(report_text& text) noexcept {
+TENURE_NOINLINE void say_other_copy(report_text& text) noexcept {
     char path[256];
     const std::string_view other = host::other_copy(path, sizeof path);
     if (other.empty()) return;

@@ -11,7 +11,7 @@ constinit detail::atomic<const allocation_hooks*> detail::installed_hooks{nullpt
 constinit detail::atomic<void (*)() noexcept> detail::follow_block_hooks{nullptr};
 
 namespace {
-TENURE_THREAD_LOCAL int sources_untold = 0; // how many calls of a heap to its source go on
+TENURE_OWN_THREAD_LOCAL(int, sources_untold) // how many calls of a heap to its source go on
 }
 
 void set_hooks(const allocation_hooks* hooks) noexcept {
@@ -25,8 +25,8 @@ bool detail::has_block_hooks() noexcept {
     return hooks != nullptr && (hooks->block_begin != nullptr || hooks->block_end != nullptr);
 }
 
-void detail::untold_source::change(int by) noexcept { sources_untold += by; }
-bool detail::untold_source::is_told() noexcept { return sources_untold == 0; }
+void detail::untold_source::change(int by) noexcept { sources_untold() += by; }
+bool detail::untold_source::is_told() noexcept { return sources_untold() == 0; }
 
 void detail::hooked_call::begin(std::string_view what, std::size_t bytes) noexcept {
     what_ = what;

@@ -85,4 +85,9 @@ void let_others_run(unsigned looks_before) noexcept;
 void process_deallocate(void* block) noexcept;
 [[nodiscard]] std::size_t process_usable(const void* block) noexcept;
 
+/// aligned_alloc() of the C library, or what it has in its place; hooks hear nothing of it.
+/// Requires  `alignment` is a power of two, at least that of a pointer; `bytes` is a multiple of it.
+[[nodiscard]] void* aligned_from_malloc(std::size_t bytes, std::size_t alignment) noexcept;
+void free_aligned(void* block) noexcept;
+
 }

@@ -12,7 +12,7 @@ void report_broken_promise(std::string_view what, std::size_t bytes) noexcept {
     report_text text;
     // The scope is permitted to the report itself, so is_active() is false here.
     text.text("memory was allocated inside a ");
-    text.text(this_thread_scopes.no_waits != 0 ? "no_wait_scope: " : "no_alloc_scope: ");
+    text.text(this_thread_scopes().no_waits != 0 ? "no_wait_scope: " : "no_alloc_scope: ");
     if (bytes != 0) text.number(bytes).text(" bytes ");
     text.text(what).text(". Allocate before the scope begins, or open an allow_alloc_scope around allocations that are "
                          "permitted.");

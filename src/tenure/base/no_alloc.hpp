@@ -31,17 +31,17 @@ namespace tenure::inline TENURE_ABI {
 class [[nodiscard]] no_alloc_scope {
 public:
     [[nodiscard]] TENURE_LOCAL no_alloc_scope() noexcept {
-        detail::begin_observed(detail::this_thread_scopes.promises, detail::observed::no_alloc_begin);
+        detail::begin_observed(detail::this_thread_scopes().promises, detail::observed::no_alloc_begin);
     }
     TENURE_LOCAL ~no_alloc_scope() {
-        detail::end_observed(detail::this_thread_scopes.promises, detail::observed::no_alloc_end);
+        detail::end_observed(detail::this_thread_scopes().promises, detail::observed::no_alloc_end);
     }
     no_alloc_scope(const no_alloc_scope&) = delete;
     no_alloc_scope& operator=(const no_alloc_scope&) = delete;
 
     /// Whether an allocation on the calling thread would violate a promise now, of this kind or of a no_wait_scope.
     [[nodiscard]] TENURE_LOCAL static bool is_active() noexcept {
-        const detail::thread_scopes& scopes = detail::this_thread_scopes;
+        const detail::thread_scopes& scopes = detail::this_thread_scopes();
         return (scopes.promises | scopes.no_waits) != 0 && scopes.permissions == 0;
     }
 };
@@ -52,10 +52,10 @@ public:
 class [[nodiscard]] allow_alloc_scope {
 public:
     [[nodiscard]] TENURE_LOCAL allow_alloc_scope() noexcept {
-        detail::begin_observed(detail::this_thread_scopes.permissions, detail::observed::allow_alloc_begin);
+        detail::begin_observed(detail::this_thread_scopes().permissions, detail::observed::allow_alloc_begin);
     }
     TENURE_LOCAL ~allow_alloc_scope() {
-        detail::end_observed(detail::this_thread_scopes.permissions, detail::observed::allow_alloc_end);
+        detail::end_observed(detail::this_thread_scopes().permissions, detail::observed::allow_alloc_end);
     }
     allow_alloc_scope(const allow_alloc_scope&) = delete;
     allow_alloc_scope& operator=(const allow_alloc_scope&) = delete;
@@ -71,11 +71,11 @@ public:
     /// `is_needed`: a promise is active that the work would violate.
     TENURE_LOCAL explicit own_work(bool is_needed) noexcept : is_permitted_(is_needed) {
         if (is_permitted_) [[unlikely]]
-            begin_observed(this_thread_scopes.permissions, observed::allow_alloc_begin);
+            begin_observed(this_thread_scopes().permissions, observed::allow_alloc_begin);
     }
     TENURE_LOCAL ~own_work() {
         if (is_permitted_) [[unlikely]]
-            end_observed(this_thread_scopes.permissions, observed::allow_alloc_end);
+            end_observed(this_thread_scopes().permissions, observed::allow_alloc_end);
     }
     own_work(const own_work&) = delete;
     own_work& operator=(const own_work&) = delete;

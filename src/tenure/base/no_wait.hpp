@@ -42,10 +42,10 @@ namespace tenure::inline TENURE_ABI {
 class [[nodiscard]] no_wait_scope {
 public:
     [[nodiscard]] TENURE_LOCAL no_wait_scope() noexcept {
-        detail::begin_observed(detail::this_thread_scopes.no_waits, detail::observed::no_wait_begin);
+        detail::begin_observed(detail::this_thread_scopes().no_waits, detail::observed::no_wait_begin);
     }
     TENURE_LOCAL ~no_wait_scope() {
-        detail::end_observed(detail::this_thread_scopes.no_waits, detail::observed::no_wait_end);
+        detail::end_observed(detail::this_thread_scopes().no_waits, detail::observed::no_wait_end);
     }
     no_wait_scope(const no_wait_scope&) = delete;
     no_wait_scope& operator=(const no_wait_scope&) = delete;
@@ -53,7 +53,7 @@ public:
     /// Whether a free or a lock on the calling thread would violate a promise now. no_alloc_scope::is_active() is true
     /// then, too.
     [[nodiscard]] TENURE_LOCAL static bool is_active() noexcept {
-        const detail::thread_scopes& scopes = detail::this_thread_scopes;
+        const detail::thread_scopes& scopes = detail::this_thread_scopes();
         return scopes.no_waits != 0 && scopes.permissions == 0;
     }
 };

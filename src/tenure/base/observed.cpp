@@ -12,7 +12,7 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-TENURE_THREAD_LOCAL thread_scopes this_thread_scopes{};
+TENURE_DEFINE_THREAD_LOCAL(thread_scopes, this_thread_scopes)
 
 namespace {
 
@@ -50,7 +50,7 @@ void call_no_wait(const tenure_observer_table& to, observed what) noexcept {
 }
 
 void tell_observer(observed what, std::string_view name) noexcept {
-    hearing& heard = this_thread_scopes.heard;
+    hearing& heard = this_thread_scopes().heard;
     if (heard == hearing::unknown) heard = look_for_observer();
     if (heard == hearing::nobody) return;
     const tenure_observer_table& to = *observer.load(std::memory_order_relaxed);

@@ -28,7 +28,7 @@ struct thread_scopes {
 };
 static_assert(sizeof(thread_scopes) == 20);
 
-extern TENURE_API TENURE_THREAD_LOCAL thread_scopes this_thread_scopes TENURE_TLS_MODEL;
+TENURE_DECLARE_THREAD_LOCAL(thread_scopes, this_thread_scopes)
 
 /// Events that an observer receives: the functions of tenure_observer_table, in its order.
 enum class observed : std::uint8_t {
@@ -51,7 +51,7 @@ TENURE_API void tell_observer(observed what, std::string_view name) noexcept;
 TENURE_API TENURE_COLD void report_unbalanced(observed what) noexcept;
 
 TENURE_LOCAL inline void tell(observed what, std::string_view name = {}) noexcept {
-    if (this_thread_scopes.heard != hearing::nobody) [[unlikely]]
+    if (this_thread_scopes().heard != hearing::nobody) [[unlikely]]
         tell_observer(what, name);
 }
 

@@ -24,10 +24,10 @@ namespace tenure::inline TENURE_ABI {
 class [[nodiscard]] region_scope {
 public:
     [[nodiscard]] TENURE_LOCAL explicit region_scope(std::string_view name) noexcept {
-        detail::begin_observed(detail::this_thread_scopes.regions, detail::observed::region_begin, name);
+        detail::begin_observed(detail::this_thread_scopes().regions, detail::observed::region_begin, name);
     }
     TENURE_LOCAL ~region_scope() {
-        detail::end_observed(detail::this_thread_scopes.regions, detail::observed::region_end);
+        detail::end_observed(detail::this_thread_scopes().regions, detail::observed::region_end);
     }
     region_scope(const region_scope&) = delete;
     region_scope& operator=(const region_scope&) = delete;

@@ -15,7 +15,9 @@
 
 namespace tenure::inline TENURE_ABI {
 
-TENURE_THREAD_LOCAL detail::thread_tag detail::current_tag{};
+namespace detail {
+TENURE_DEFINE_THREAD_LOCAL(thread_tag, this_thread_tag)
+}
 
 namespace {
 

@@ -76,7 +76,7 @@ struct thread_tag {
     void (*count_second)(std::uint16_t id) noexcept = nullptr;
     void (*heap_changed)(std::uint16_t now) noexcept = nullptr; ///< finds the cache and sets the memo
 };
-extern TENURE_API TENURE_THREAD_LOCAL thread_tag current_tag TENURE_TLS_MODEL;
+TENURE_DECLARE_THREAD_LOCAL(thread_tag, this_thread_tag)
 
 /// Sets the tag for Temp and TempJob.
 TENURE_LOCAL inline void change_tag_of_lifetimes(thread_tag& thread, std::uint16_t now) noexcept {
@@ -118,7 +118,7 @@ struct any_place {
 using scope_place = std::conditional_t<checks::caller, known_place, any_place>;
 
 TENURE_LOCAL inline void change_tag(std::uint16_t now) noexcept {
-    thread_tag& thread = current_tag;
+    thread_tag& thread = this_thread_tag();
     change_tag_of_lifetimes(thread, now);
     if (thread.heap_cache == nullptr) return;
     if (thread.memo_id == now && thread.memo_cache != nullptr) [[likely]] {
@@ -131,7 +131,7 @@ TENURE_LOCAL inline void change_tag(std::uint16_t now) noexcept {
 }
 
 /// The calling thread's tag.
-[[nodiscard]] TENURE_LOCAL inline tag current_tag() noexcept { return tag::from_id(detail::current_tag.id); }
+[[nodiscard]] TENURE_LOCAL inline tag current_tag() noexcept { return tag::from_id(detail::this_thread_tag().id); }
 
 /// Sets the calling thread's tag until the end of the scope. Scopes nest and end in reverse order, on the thread where
 /// they began. Checked builds report a scope that ends on another thread, and leave the tags of both as they are. They
@@ -141,13 +141,14 @@ TENURE_LOCAL inline void change_tag(std::uint16_t now) noexcept {
 class [[nodiscard]] tag_scope {
 public:
     [[nodiscard]] TENURE_LOCAL explicit tag_scope(tag owner) noexcept
-        : before_(detail::current_tag.id), place_(detail::current_tag),
-          cache_before_(detail::current_tag.heap_cache != nullptr ? *detail::current_tag.heap_cache : nullptr) {
+        : before_(detail::this_thread_tag().id), place_(detail::this_thread_tag()),
+          cache_before_(detail::this_thread_tag().heap_cache != nullptr ? *detail::this_thread_tag().heap_cache
+                                                                        : nullptr) {
         detail::change_tag(owner.id());
     }
     [[nodiscard]] TENURE_LOCAL explicit tag_scope(std::string_view name) noexcept : tag_scope(tag::named(name)) {}
     TENURE_LOCAL ~tag_scope() {
-        detail::thread_tag& thread = detail::current_tag;
+        detail::thread_tag& thread = detail::this_thread_tag();
         if (!place_.end(thread)) return;
         if (thread.heap_cache == nullptr || cache_before_ == nullptr) [[unlikely]] {
             detail::change_tag(before_);

@@ -173,7 +173,7 @@ tn_status tn_temp_state_switch(tn_temp_state* next, tn_temp_state** before) {
     temp_state* const former = temp_state::switch_to(wanted);
     if (before != nullptr) *before = whole_state(former);
     if (temp_state::current() == wanted) return TN_OK;
-    return detail::this_thread.record == nullptr ? TN_OUT_OF_MEMORY : TN_INVALID_ARGUMENT;
+    return detail::this_thread().record == nullptr ? TN_OUT_OF_MEMORY : TN_INVALID_ARGUMENT;
 }
 
 tn_temp_state* tn_temp_state_current() { return whole_state(temp_state::current()); }

@@ -65,7 +65,7 @@ constinit foreign_handlers heard_by{};
 constexpr platform::fork_steps steps_of_handlers =
     platform::steps_of_lock<[](void*) noexcept -> platform::mutex& { return heard_by.mutex; }>;
 constinit platform::fork_handler of_handlers{platform::fork_order::leaf, nullptr, steps_of_handlers};
-__attribute__((constructor(101))) void register_fork_handlers() noexcept { of_handlers.enlist(); }
+TENURE_AT_LOAD(register_fork_handlers) { of_handlers.enlist(); }
 
 void tell(report_kind kind, std::string_view text) noexcept {
     foreign_handler handler{};

@@ -75,8 +75,8 @@ void tn_get_quick_layout(tn_quick_layout* layout) {
 void tn_get_quick_thread(tn_quick_thread* thread) {
     tn_quick_thread filled{};
     filled.heap_cache = static_cast<void* const*>(static_cast<void*>(&detail::process_cache()));
-    filled.temp = static_cast<tn_temp_position*>(static_cast<void*>(&detail::this_thread));
-    filled.tag = &detail::current_tag.id;
-    filled.temp_job = static_cast<tn_temp_job_state* const*>(static_cast<void*>(&detail::this_thread.job));
+    filled.temp = static_cast<tn_temp_position*>(static_cast<void*>(&detail::this_thread()));
+    filled.tag = &detail::this_thread_tag().id;
+    filled.temp_job = static_cast<tn_temp_job_state* const*>(static_cast<void*>(&detail::this_thread().job));
     capi::answer(thread, filled);
 }

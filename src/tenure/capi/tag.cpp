@@ -59,14 +59,14 @@ public:
             --count_;
             ++forgotten_;
         }
-        scopes_[count_++] = {++detail::current_tag.open_scopes, before};
+        scopes_[count_++] = {++detail::this_thread_tag().open_scopes, before};
     }
 
     /// Ends the innermost scope that began with this tag, and those inside it.
     /// Returns   whether the tag from before the scope is to be restored. Otherwise the scope has ended, or is none,
     ///           which was reported.
     [[nodiscard]] bool end(std::uint32_t before) noexcept {
-        std::uint32_t& open = detail::current_tag.open_scopes;
+        std::uint32_t& open = detail::this_thread_tag().open_scopes;
         end_inside(open);
         std::size_t index = count_;
         while (index != 0 && scopes_[index - 1].before != before) --index;
@@ -93,7 +93,7 @@ public:
 
     /// Ends the innermost scope, whatever its tag.
     void end_innermost() noexcept {
-        std::uint32_t& open = detail::current_tag.open_scopes;
+        std::uint32_t& open = detail::this_thread_tag().open_scopes;
         if (count_ == 0 || scopes_[count_ - 1].depth != open) return;
         --count_;
         --open;
@@ -125,7 +125,7 @@ private:
     std::size_t count_ = 0;
     std::uint32_t forgotten_ = 0;
 };
-[[maybe_unused]] TENURE_THREAD_LOCAL open_tag_scopes open_scopes{};
+TENURE_OWN_THREAD_LOCAL(open_tag_scopes, open_scopes)
 
 }
 
@@ -138,7 +138,7 @@ void tn_tag_name(std::uint32_t tag, tn_text* name) { *name = capi::text_of(known
 std::uint32_t tn_tag_begin(std::uint32_t tag) {
     const std::uint16_t before = current_tag().id();
     const bool is_known = is_tag(tag, "tn_tag_begin", "tag", "Pass what tn_tag_named returned; 0 is no tag.");
-    if constexpr (checks::caller) open_scopes.begin(before);
+    if constexpr (checks::caller) open_scopes().begin(before);
     detail::change_tag(static_cast<std::uint16_t>(is_known ? tag : 0));
     return before;
 }
@@ -146,8 +146,8 @@ std::uint32_t tn_tag_begin(std::uint32_t tag) {
 void tn_tag_end(std::uint32_t before) {
     const bool is_known = is_tag(before, "tn_tag_end", "before", end_advice);
     if constexpr (checks::caller) {
-        if (!is_known) open_scopes.end_innermost();
-        if (is_known && !open_scopes.end(before)) return;
+        if (!is_known) open_scopes().end_innermost();
+        if (is_known && !open_scopes().end(before)) return;
     }
     detail::change_tag(static_cast<std::uint16_t>(is_known ? before : 0));
 }

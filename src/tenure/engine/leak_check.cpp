@@ -42,11 +42,11 @@ constinit leak_lister* listers = nullptr; // changes only while the library is l
 constinit std::atomic<bool> is_foreign{false};
 constinit std::uint64_t own_process = 0;
 
-__attribute__((constructor(101))) void note_process() noexcept { own_process = platform::process_id(); }
+TENURE_AT_LOAD(note_process) { own_process = platform::process_id(); }
 
 // Runs after the destructors of the program's objects of static duration, and after those of the libraries that use
 // this one. A child of a fork has not made what it inherited.
-__attribute__((destructor(101))) void report_at_exit() noexcept {
+TENURE_AT_UNLOAD(report_at_exit) {
     if (option_value(option::leak_check) == 0 || own_process != platform::process_id()) return;
     held_list list;
     list_held(list);

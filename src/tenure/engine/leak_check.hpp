@@ -135,7 +135,7 @@ void list_held(held_list& to) noexcept;
 /// The compiler's text for this function, which contains the name of T.
 template<class T>
 [[nodiscard]] constexpr const char* signature_of() noexcept {
-    return __PRETTY_FUNCTION__;
+    return TENURE_THIS_SIGNATURE;
 }
 /// The name of the type in it. The text may be that of a plug-in that was unloaded.
 [[nodiscard]] std::string_view type_in(const char* signature) noexcept;

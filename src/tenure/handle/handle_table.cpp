@@ -41,7 +41,7 @@ constexpr std::uint32_t least_entries = commit_step;
 
 /// A number that differs between most threads.
 [[nodiscard]] std::uint32_t number_of_this_thread() noexcept {
-    const std::uintptr_t at = address_of(&detail::current_tag);
+    const std::uintptr_t at = address_of(&detail::this_thread_tag());
     return static_cast<std::uint32_t>(at >> 12 ^ at >> 20);
 }
 
@@ -246,7 +246,7 @@ handle handle_table::add(void* pointer, std::size_t bytes, handle_releaser relea
     record.releaser.store(releaser, std::memory_order_release);
     record.kind.store(kind, std::memory_order_release);
     record.born_ns.store(platform::coarse_ns(), std::memory_order_release);
-    record.tag.store(detail::current_tag.id, std::memory_order_release);
+    record.tag.store(detail::this_thread_tag().id, std::memory_order_release);
     note_stack(entry);
     handle_word& word = words_.load(std::memory_order_relaxed)[entry];
     const std::uint32_t generation = generation_in(word.load(std::memory_order_relaxed)) + 1;

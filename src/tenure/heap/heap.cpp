@@ -49,10 +49,10 @@ constexpr std::string_view block_of_process = "a block of the process heap", blo
 
 // How many rounds of thread-end destructors have run. Destructors between two rounds may use the process heap and open
 // a cache again. After the last round no cache is opened, and calls take the slow path.
-TENURE_THREAD_LOCAL std::size_t rounds_of_end = 0;
-TENURE_THREAD_LOCAL bool is_opening = false;
+TENURE_OWN_THREAD_LOCAL(std::size_t, rounds_of_end)
+TENURE_OWN_THREAD_LOCAL(bool, is_opening)
 // The thread's caches while hooks for blocks are installed. They are kept, because a tag_scope may remember one.
-TENURE_THREAD_LOCAL thread_cache* put_aside = nullptr;
+TENURE_OWN_THREAD_LOCAL(thread_cache*, put_aside)
 constinit std::atomic<bool> is_set_up{false};
 
 }
@@ -105,25 +105,25 @@ struct heap_events {
     }
 
     static void end_of_process_cache() noexcept {
-        if (++rounds_of_end < platform::thread_end_rounds()) platform::at_thread_end(&end_of_process_cache);
+        if (++rounds_of_end() < platform::thread_end_rounds()) platform::at_thread_end(&end_of_process_cache);
         detail::forget_tags();
         thread_cache* cache = detail::process_cache() != nullptr ? detail::process_cache()->main : nullptr;
         detail::process_cache() = nullptr;
-        if (cache == nullptr) cache = std::exchange(put_aside, nullptr);
+        if (cache == nullptr) cache = std::exchange(put_aside(), nullptr);
         // Emptying a cache may report a double free, and the report handler may allocate. The thread must not open a
         // cache meanwhile: that would mistake the caches still to be closed for those of an earlier thread.
-        const bool was_opening = std::exchange(is_opening, true);
+        const bool was_opening = std::exchange(is_opening(), true);
         while (cache != nullptr) {
             thread_cache* const next = cache->next_of_thread;
             process_core().close_cache(*cache);
             cache = next;
         }
         start_wanted_background(); // the C library calls this without a lock
-        is_opening = was_opening;
+        is_opening() = was_opening;
     }
 
     static thread_cache* kept_process_cache() noexcept {
-        return detail::process_cache() != nullptr ? detail::process_cache() : put_aside;
+        return detail::process_cache() != nullptr ? detail::process_cache() : put_aside();
     }
     static bool is_process_home(const void* owner) noexcept { return owner == &home_of_process.value; }
     static constexpr platform::fork_steps fork_steps{
@@ -181,24 +181,24 @@ struct heap_events {
     static void put_process_cache_aside() noexcept {
         if (checks::caller || detail::process_cache() == nullptr) return;
         detail::forget_tags();
-        put_aside = std::exchange(detail::process_cache(), nullptr)->main;
-        for (thread_cache* each = put_aside; each != nullptr; each = each->next_of_thread)
+        put_aside() = std::exchange(detail::process_cache(), nullptr)->main;
+        for (thread_cache* each = put_aside(); each != nullptr; each = each->next_of_thread)
             process_core().return_cached(each, each->tag);
     }
 
     static thread_cache* open_process_cache() noexcept {
-        const bool is_over = rounds_of_end >= platform::thread_end_rounds();
-        if (is_opening || is_over) return nullptr;
+        const bool is_over = rounds_of_end() >= platform::thread_end_rounds();
+        if (is_opening() || is_over) return nullptr;
         if (goes_without_cache()) {
             if (!is_set_up.load(std::memory_order_relaxed) && host::has_environment()) set_up();
             return nullptr;
         }
-        if (put_aside != nullptr) {
-            detail::process_cache() = std::exchange(put_aside, nullptr);
+        if (put_aside() != nullptr) {
+            detail::process_cache() = std::exchange(put_aside(), nullptr);
             detail::follow_tags();
             return detail::process_cache();
         }
-        is_opening = true; // the calls below may allocate; they then run without a cache
+        is_opening() = true; // the calls below may allocate; they then run without a cache
         process_core().close_abandoned();
         thread_cache* const cache = process_core().open_cache();
         detail::process_cache() = cache;
@@ -206,13 +206,13 @@ struct heap_events {
             process_core().close_cache(*cache); // nobody would announce the thread's end
             detail::process_cache() = nullptr;
             // Do not retry if all of the system's slots are taken; do retry after a temporary lack of memory.
-            if (!platform::has_end_slot(&end_of_process_cache)) rounds_of_end = platform::thread_end_rounds();
+            if (!platform::has_end_slot(&end_of_process_cache)) rounds_of_end() = platform::thread_end_rounds();
         } else if (cache != nullptr) {
             register_fork_handlers();
             detail::follow_tags();
         }
         if (!is_set_up.load(std::memory_order_relaxed) && host::has_environment()) set_up();
-        is_opening = false;
+        is_opening() = false;
         return detail::process_cache();
     }
 
@@ -246,7 +246,7 @@ namespace {
 
 constexpr platform::own_thread own_thread_of_heaps{&platform::phase_of_background, &detail::try_pause_background,
                                                    &detail::go_on_in_background, &detail::forget_background};
-__attribute__((constructor(101))) void register_fork_handlers() noexcept {
+TENURE_AT_LOAD(register_fork_handlers) {
     TENURE_KEEP(tenure_debug_layout);
     heap_events::register_fork_handlers();
     detail::enlist_process_heap();
@@ -290,11 +290,11 @@ namespace {
 class tag_without_cache {
 public:
     tag_without_cache(const thread_cache* cache, std::uint16_t tag) noexcept
-        : before_(detail::current_tag.id), is_set_(cache == nullptr) {
-        if (is_set_) detail::current_tag.id = tag;
+        : before_(detail::this_thread_tag().id), is_set_(cache == nullptr) {
+        if (is_set_) detail::this_thread_tag().id = tag;
     }
     ~tag_without_cache() {
-        if (is_set_) detail::current_tag.id = before_;
+        if (is_set_) detail::this_thread_tag().id = before_;
     }
     tag_without_cache(const tag_without_cache&) = delete;
     tag_without_cache& operator=(const tag_without_cache&) = delete;
@@ -425,14 +425,14 @@ thread_cache* heap::cache_or_open() noexcept {
         return nullptr;
     }
     if (present != nullptr) return present;
-    if (is_opening || !platform::may_set_slot(slot_)) return nullptr;
-    is_opening = true;
+    if (is_opening() || !platform::may_set_slot(slot_)) return nullptr;
+    is_opening() = true;
     thread_cache* cache = home_->core.open_cache();
     if (cache != nullptr && !platform::set_slot(slot_, cache)) {
         home_->core.close_cache(*cache);
         cache = nullptr;
     }
-    is_opening = false;
+    is_opening() = false;
     return cache;
 }
 

@@ -174,7 +174,7 @@ std::uint64_t heap_profile_events::end_interval(std::uint64_t now_ms) noexcept {
 namespace {
 
 // Runs after the program's own destructors, as the check for leaks.
-__attribute__((destructor(101))) void save_at_exit() noexcept {
+TENURE_AT_UNLOAD(save_at_exit) {
     if (is_automatic.load(std::memory_order_relaxed) && heap_profile_events::may_save())
         heap_profile_events::save_now(format::occasion::exit);
 }

@@ -66,8 +66,7 @@ make(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Argum
     T* const object = detail::make_object<T>(&process_memory::allocate, &detail::deallocate_unmade,
                                              std::forward<Arguments>(arguments)...);
     if constexpr (checks::caller) {
-        if (object != nullptr)
-            detail::note_made(object, detail::signature_of<T>(), sizeof(T), __builtin_return_address(0));
+        if (object != nullptr) detail::note_made(object, detail::signature_of<T>(), sizeof(T), TENURE_RETURN_ADDRESS());
     }
     return object;
 }
@@ -95,12 +94,12 @@ make_array(std::size_t count) noexcept(std::is_nothrow_default_constructible_v<T
     if constexpr (std::is_arithmetic_v<T> || std::is_pointer_v<T>) { // large ones are zero and untouched
         if (count > max_object_bytes / sizeof(T)) return {};
         void* const memory = heap::process().allocate(count * sizeof(T), alignof(T), fill::zero);
-        detail::note_made_array<T>(memory, count, __builtin_return_address(0));
+        detail::note_made_array<T>(memory, count, TENURE_RETURN_ADDRESS());
         return {static_cast<T*>(memory), memory != nullptr ? count : 0};
     } else {
         const std::span<T> made =
             detail::make_elements<T>(count, &process_memory::allocate, &detail::deallocate_unmade);
-        detail::note_made_array<T>(made.data(), count, __builtin_return_address(0));
+        detail::note_made_array<T>(made.data(), count, TENURE_RETURN_ADDRESS());
         return made;
     }
 }

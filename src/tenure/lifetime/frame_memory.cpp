@@ -89,7 +89,7 @@ frame_memory::~frame_memory() {
 
 std::size_t frame_memory::stripe_of_this_thread() noexcept {
     // Thread-local blocks are some KiB to MiB apart: the product's upper bits depend on all of the address.
-    return (address_of(&detail::this_thread) / cache_line_bytes * 0x9E37'79B9'7F4A'7C15) >> 61;
+    return (address_of(&detail::this_thread()) / cache_line_bytes * 0x9E37'79B9'7F4A'7C15) >> 61;
 }
 
 /// Takes memory of a chunk. Returns   nullptr, and changes nothing, if it has not enough.

@@ -41,7 +41,7 @@ std::string_view name_owner(const void* block) noexcept {
     return detail::chunk_begins.contains(block) || detail::is_direct(address_of(block)) ? "TempJob" : "";
 }
 
-__attribute__((constructor(101))) void tell_heap() noexcept { detail::set_name_owner(&name_owner); }
+TENURE_AT_LOAD(tell_heap) { detail::set_name_owner(&name_owner); }
 
 }
 

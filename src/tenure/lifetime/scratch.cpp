@@ -22,28 +22,28 @@ void* temp_stack::allocate_second(std::size_t bytes, std::size_t alignment) noex
 }
 
 void temp_stack::deallocate_second(void* block, std::size_t bytes) noexcept {
-    thread_record* const record = this_thread.record;
+    thread_record* const record = this_thread().record;
     if (record == nullptr) return temp::deallocate(block, bytes); // reports it in checked builds
     const on_second_stack second(*record);
     temp::deallocate(block, bytes);
 }
 
 bool temp_stack::owns(const void* pointer) const noexcept {
-    thread_record* const record = this_thread.record;
+    thread_record* const record = this_thread().record;
     if (!is_second() || record == nullptr) return temp::owns(pointer);
     const on_second_stack second(*record);
     return temp::owns(pointer);
 }
 
 temp_stats temp_stack::stats() const noexcept {
-    thread_record* const record = this_thread.record;
+    thread_record* const record = this_thread().record;
     if (!is_second() || record == nullptr) return temp::stats();
     const on_second_stack second(*record);
     return temp::stats();
 }
 
 bool temp_stack::valid() const noexcept {
-    thread_record* const record = this_thread.record;
+    thread_record* const record = this_thread().record;
     if (!is_second() || record == nullptr) return temp::valid();
     const on_second_stack second(*record);
     return temp::valid();
@@ -60,7 +60,7 @@ void scratch_scope::open_checked() noexcept {
 }
 
 void scratch_scope::end_slow() noexcept {
-    thread_record* const record = this_thread.record;
+    thread_record* const record = this_thread().record;
     if (record == nullptr) {
         if (checks::caller && depth_ != 0) detail::report_scope_elsewhere(static_cast<std::uint32_t>(depth_ >> 32));
         return;

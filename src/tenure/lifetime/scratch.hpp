@@ -112,7 +112,7 @@ inline temp_stack& temp_stack::other() const noexcept { return is_second() ? the
 inline void* temp_stack::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     if (!is_second()) return temp::allocate(bytes, alignment);
     if constexpr (!checks::caller) {
-        detail::temp_position& at = detail::this_thread.stacks->second;
+        detail::temp_position& at = detail::this_thread().stacks->second;
         const std::uintptr_t block = alignment <= temp::rounding_bytes ? at.cursor : align_up(at.cursor, alignment);
         const std::uintptr_t end = block + align_up(bytes + (bytes == 0), temp::rounding_bytes);
         // As in temp::allocate().
@@ -127,7 +127,7 @@ inline void* temp_stack::allocate(std::size_t bytes, std::size_t alignment) noex
 inline void temp_stack::deallocate(void* block, std::size_t bytes, std::size_t alignment) noexcept {
     if (!is_second()) return temp::deallocate(block, bytes, alignment);
     if constexpr (!checks::caller) {
-        detail::temp_position& at = detail::this_thread.stacks->second;
+        detail::temp_position& at = detail::this_thread().stacks->second;
         if (address_of(block) + align_up(bytes + (bytes == 0), temp::rounding_bytes) != at.cursor) return;
         if (address_of(block) != at.floor) [[likely]] {
             at.cursor = address_of(block);
@@ -139,19 +139,19 @@ inline void temp_stack::deallocate(void* block, std::size_t bytes, std::size_t a
 
 inline scratch_scope::scratch_scope(const temp_stack& results) noexcept
     : stack_(results.other()),
-      cursor_(stack_.is_second() ? detail::this_thread.stacks->second.cursor : detail::this_thread.temp_cursor),
-      chunk_(stack_.is_second() ? detail::this_thread.stacks->second.chunk : detail::this_thread.temp_chunk) {
+      cursor_(stack_.is_second() ? detail::this_thread().stacks->second.cursor : detail::this_thread().temp_cursor),
+      chunk_(stack_.is_second() ? detail::this_thread().stacks->second.chunk : detail::this_thread().temp_chunk) {
     if constexpr (checks::caller) open_checked();
 }
 
 inline scratch_scope::~scratch_scope() {
     if constexpr (!checks::caller) {
         std::uintptr_t& cursor =
-            stack_.is_second() ? detail::this_thread.stacks->second.cursor : detail::this_thread.temp_cursor;
+            stack_.is_second() ? detail::this_thread().stacks->second.cursor : detail::this_thread().temp_cursor;
         const std::uint64_t chunk =
-            stack_.is_second() ? detail::this_thread.stacks->second.chunk : detail::this_thread.temp_chunk;
+            stack_.is_second() ? detail::this_thread().stacks->second.chunk : detail::this_thread().temp_chunk;
         // As in ~temp_scope().
-        if (chunk == chunk_ && detail::current_tag.id == 0 && cursor_ != 0) [[likely]] {
+        if (chunk == chunk_ && detail::this_thread_tag().id == 0 && cursor_ != 0) [[likely]] {
             if (cursor_ < cursor) cursor = cursor_;
             return;
         }

@@ -5,13 +5,13 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <new>
 #include <string_view>
 
 #include <tenure/base/check.hpp>
 #include <tenure/base/frame_clock.hpp>
 #include <tenure/base/hooks.hpp>
+#include <tenure/base/host.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/lifetime/detail/chunk_cache.hpp>
@@ -57,8 +57,8 @@ void open_range(temp_record& scratch) noexcept {
     scratch.begin = range;
     scratch.committed_end = scratch.begin + committed;
     scratch.budget_end = scratch.begin + align_down(budget, temp::rounding_bytes);
-    this_thread.temp_cursor = scratch.tagged_from = scratch.begin;
-    this_thread.temp_limit = std::min(scratch.committed_end, scratch.budget_end);
+    this_thread().temp_cursor = scratch.tagged_from = scratch.begin;
+    this_thread().temp_limit = std::min(scratch.committed_end, scratch.budget_end);
 }
 
 /// Commits up to `end`, and at least doubles what is committed, so that growing costs one system call per doubling.
@@ -71,14 +71,15 @@ bool commit_to(temp_record& scratch, std::uintptr_t end) noexcept {
     if (!detail::commit_temp_range(scratch.begin, before, target)) return false;
     if constexpr (checks::caller) platform::poison(pointer_at(before), target - before);
     scratch.committed_end = target;
-    this_thread.temp_limit = std::min(target, scratch.budget_end);
+    this_thread().temp_limit = std::min(target, scratch.budget_end);
     return true;
 }
 
 /// Whether a block that did not fit would have fitted in the budget, had the system provided its memory.
 bool is_refused(const temp_record& scratch, std::size_t size, std::size_t alignment) noexcept {
     if (scratch.begin == 0) return size + alignment <= budget_of(scratch); // not even its addresses
-    return scratch.newest_chunk == nullptr && align_up(this_thread.temp_cursor, alignment) + size <= scratch.budget_end;
+    return scratch.newest_chunk == nullptr &&
+           align_up(this_thread().temp_cursor, alignment) + size <= scratch.budget_end;
 }
 
 void tell_of_refusal(std::size_t block_bytes) noexcept {
@@ -105,7 +106,7 @@ void tell_of_frames(std::size_t budget_bytes, std::size_t block_bytes) noexcept 
 }
 
 lifetime_chunk* acquire_from_malloc(std::size_t bytes) noexcept {
-    void* const memory = std::aligned_alloc(cache_line_bytes, align_up(bytes, cache_line_bytes));
+    void* const memory = host::aligned_from_malloc(align_up(bytes, cache_line_bytes), cache_line_bytes);
     if (memory == nullptr) return nullptr;
     detail::note_block_begin(memory, bytes);
     auto* const chunk = new (memory) lifetime_chunk;
@@ -116,11 +117,11 @@ lifetime_chunk* acquire_from_malloc(std::size_t bytes) noexcept {
 /// Continues in a chunk, on top of the chunk or range used so far.
 void enter(temp_record& scratch, lifetime_chunk* chunk) noexcept {
     chunk->next = scratch.newest_chunk;
-    chunk->cursor_below = this_thread.temp_cursor;
+    chunk->cursor_below = this_thread().temp_cursor;
     scratch.newest_chunk = chunk;
-    chunk->number = this_thread.temp_chunk = ++scratch.last_chunk;
-    this_thread.temp_floor = this_thread.temp_cursor = scratch.tagged_from = chunk->begin();
-    this_thread.temp_limit = chunk->limit();
+    chunk->number = this_thread().temp_chunk = ++scratch.last_chunk;
+    this_thread().temp_floor = this_thread().temp_cursor = scratch.tagged_from = chunk->begin();
+    this_thread().temp_limit = chunk->limit();
     scratch.overflow_now_bytes += chunk->bytes;
     scratch.seen.overflow_peak_bytes = std::max(scratch.seen.overflow_peak_bytes, scratch.overflow_now_bytes);
     if constexpr (checks::caller) platform::poison(pointer_at(chunk->begin()), chunk->limit() - chunk->begin());
@@ -129,48 +130,49 @@ void enter(temp_record& scratch, lifetime_chunk* chunk) noexcept {
 /// Leaves the newest chunk and releases it.
 void leave(temp_record& scratch) noexcept {
     lifetime_chunk* const chunk = scratch.newest_chunk;
-    if (checks::caller && chunk->source != nullptr) detail::check_temp_blocks(chunk->begin(), this_thread.temp_cursor);
+    if (checks::caller && chunk->source != nullptr)
+        detail::check_temp_blocks(chunk->begin(), this_thread().temp_cursor);
     scratch.newest_chunk = chunk->next;
-    this_thread.temp_chunk = scratch.newest_chunk != nullptr ? scratch.newest_chunk->number : 0;
-    this_thread.temp_cursor = scratch.tagged_from = chunk->cursor_below;
+    this_thread().temp_chunk = scratch.newest_chunk != nullptr ? scratch.newest_chunk->number : 0;
+    this_thread().temp_cursor = scratch.tagged_from = chunk->cursor_below;
     const bool in_chunk = scratch.newest_chunk != nullptr;
-    this_thread.temp_floor = in_chunk ? scratch.newest_chunk->begin() : 0;
-    this_thread.temp_limit =
+    this_thread().temp_floor = in_chunk ? scratch.newest_chunk->begin() : 0;
+    this_thread().temp_limit =
         in_chunk ? scratch.newest_chunk->limit() : std::min(scratch.committed_end, scratch.budget_end);
     scratch.overflow_now_bytes -= chunk->bytes;
     if (chunk->source != nullptr) return detail::process_chunks.release(chunk);
-    this_thread.temp_cursor = this_thread.temp_limit = this_thread.temp_floor = 0;
+    this_thread().temp_cursor = this_thread().temp_limit = this_thread().temp_floor = 0;
     if constexpr (checks::caller) platform::unpoison(chunk, chunk->bytes);
     detail::note_block_end(chunk);
-    std::free(chunk); // NOLINT: from acquire_from_malloc
+    host::free_aligned(chunk);
 }
 
 void set_cursor(std::uintptr_t cursor) noexcept {
     if constexpr (checks::caller) {
-        if (cursor < this_thread.temp_cursor)
-            platform::poison_dropped(pointer_at(cursor), this_thread.temp_cursor - cursor);
+        if (cursor < this_thread().temp_cursor)
+            platform::poison_dropped(pointer_at(cursor), this_thread().temp_cursor - cursor);
     }
-    this_thread.temp_cursor = cursor;
+    this_thread().temp_cursor = cursor;
 }
 
 /// Whether the current chunk or range has room up to `end`; commits as needed.
 bool has_room(temp_record& scratch, std::uintptr_t end) noexcept {
-    if (end <= this_thread.temp_limit) return true;
+    if (end <= this_thread().temp_limit) return true;
     const bool in_range = scratch.newest_chunk == nullptr && end <= scratch.budget_end;
     return in_range && commit_to(scratch, end);
 }
 
 /// Allocates at the cursor of the current chunk or range; nullptr when it is full.
 void* bump(temp_record& scratch, std::size_t bytes, std::size_t alignment) noexcept {
-    const std::uintptr_t cursor = this_thread.temp_cursor;
+    const std::uintptr_t cursor = this_thread().temp_cursor;
     if (cursor == 0) return nullptr;
     const std::uintptr_t block = align_up(cursor + detail::temp_head_bytes, std::max(alignment, default_alignment));
     if (block > max_object_bytes) return nullptr;
-    check_invariant(this_thread.temp_chunk == (scratch.newest_chunk != nullptr ? scratch.newest_chunk->number : 0),
+    check_invariant(this_thread().temp_chunk == (scratch.newest_chunk != nullptr ? scratch.newest_chunk->number : 0),
                     "Temp: the current chunk is not the newest one", &scratch);
     const std::uintptr_t end = detail::temp_block_end(block, bytes);
     if (!has_room(scratch, end)) return nullptr;
-    this_thread.temp_cursor = end;
+    this_thread().temp_cursor = end;
     if constexpr (checks::caller) {
         detail::guard_temp_gap(cursor, block - detail::temp_head_bytes);
         detail::guard_temp_block(block, bytes);
@@ -180,8 +182,8 @@ void* bump(temp_record& scratch, std::size_t bytes, std::size_t alignment) noexc
 
 /// Under passthrough: the only block of a chunk of malloc, without guards, which the tools of malloc have.
 void* only_block(std::size_t size, std::size_t alignment) noexcept {
-    const std::uintptr_t block = align_up(this_thread.temp_cursor, alignment);
-    this_thread.temp_cursor = block + size;
+    const std::uintptr_t block = align_up(this_thread().temp_cursor, alignment);
+    this_thread().temp_cursor = block + size;
     if constexpr (checks::caller) platform::unpoison(pointer_at(block), size);
     return pointer_at(block);
 }
@@ -196,7 +198,7 @@ void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
         return nullptr;
     }
     if (bytes > most || alignment > most) return nullptr;
-    thread_record* record = this_thread.record;
+    thread_record* record = this_thread().record;
     if (record == nullptr) [[unlikely]]
         record = detail::record_of_this_thread();
     if (record == nullptr) return nullptr;
@@ -220,12 +222,12 @@ void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
         detail::process_chunks.report_misaligned();
         return nullptr;
     }
-    detail::count_tagged_temp(*record, detail::current_tag.id);
+    detail::count_tagged_temp(*record, detail::this_thread_tag().id);
     enter(scratch, chunk);
     void* const block = passthrough ? only_block(size, alignment) : bump(scratch, asked, alignment);
     if (passthrough) {
-        detail::count_tagged_temp(*record, detail::current_tag.id);
-        this_thread.temp_cursor = this_thread.temp_limit = this_thread.temp_floor = scratch.tagged_from = 0;
+        detail::count_tagged_temp(*record, detail::this_thread_tag().id);
+        this_thread().temp_cursor = this_thread().temp_limit = this_thread().temp_floor = scratch.tagged_from = 0;
         return block;
     }
     ++scratch.seen.overflow_count;
@@ -235,8 +237,8 @@ void* temp::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept {
 }
 
 void temp::leave_chunk() noexcept {
-    thread_record& record = *this_thread.record;
-    detail::count_tagged_temp(record, detail::current_tag.id);
+    thread_record& record = *this_thread().record;
+    detail::count_tagged_temp(record, detail::this_thread_tag().id);
     leave(*record.scratch);
 }
 
@@ -244,7 +246,7 @@ namespace {
 
 /// Whether the address is inside allocated memory: before the cursor of its chunk or range.
 bool is_alive(const temp_record& scratch, const void* block) noexcept {
-    std::uintptr_t cursor = this_thread.temp_cursor;
+    std::uintptr_t cursor = this_thread().temp_cursor;
     for (const lifetime_chunk* chunk = scratch.newest_chunk; chunk != nullptr; chunk = chunk->next) {
         if (chunk->contains(block)) return address_of(block) < cursor;
         cursor = chunk->cursor_below;
@@ -255,7 +257,7 @@ bool is_alive(const temp_record& scratch, const void* block) noexcept {
 }
 
 bool detail::is_block_of_temp(const void* block, std::size_t bytes) noexcept {
-    const temp_record& scratch = *this_thread.record->scratch;
+    const temp_record& scratch = *this_thread().record->scratch;
     if (scratch.passthrough) return true;
     std::size_t allocated = 0;
     return is_alive(scratch, block) &&
@@ -264,7 +266,7 @@ bool detail::is_block_of_temp(const void* block, std::size_t bytes) noexcept {
 }
 
 bool detail::is_inside_temp(const void* block) noexcept {
-    const temp_record& scratch = *this_thread.record->scratch;
+    const temp_record& scratch = *this_thread().record->scratch;
     return scratch.passthrough || is_alive(scratch, block);
 }
 
@@ -321,7 +323,7 @@ bool temp::deallocate_checked(void* block) noexcept {
 }
 
 bool temp::look_before_free(void* block, std::size_t& bytes) noexcept {
-    thread_record* const record = this_thread.record;
+    thread_record* const record = this_thread().record;
     const bool is_fine =
         block == nullptr || (record != nullptr && (record->scratch->passthrough || is_alive(*record->scratch, block)));
     if (!is_fine) {
@@ -344,17 +346,17 @@ bool temp::look_before_free(void* block, std::size_t& bytes) noexcept {
 
 void temp::rewind_if_size(void* block, std::size_t least_bytes, std::size_t max_bytes) noexcept {
     std::size_t allocated = 0;
-    if (!look_before_free(block, allocated) || block == nullptr || this_thread.record->scratch->passthrough) return;
+    if (!look_before_free(block, allocated) || block == nullptr || this_thread().record->scratch->passthrough) return;
     if (allocated < least_bytes + (least_bytes == 0) || allocated > max_bytes + (max_bytes == 0)) {
         report_text text;
         text.text("a Temp block of ").number(allocated).text(" bytes was freed as one of ").number(least_bytes);
         text.text(": ").address(block).text(". Free it with the size that it was allocated with.");
-        text.text(cause_of_late_free(this_thread.record->scratch->ends.last));
+        text.text(cause_of_late_free(this_thread().record->scratch->ends.last));
         return report(report_kind::misuse, text.view());
     }
-    if (detail::temp_block_end(address_of(block), allocated) != this_thread.temp_cursor) return;
+    if (detail::temp_block_end(address_of(block), allocated) != this_thread().temp_cursor) return;
     set_cursor(address_of(block) - detail::temp_head_bytes);
-    if (this_thread.temp_cursor == this_thread.temp_floor) leave_chunk();
+    if (this_thread().temp_cursor == this_thread().temp_floor) leave_chunk();
 }
 
 std::uint64_t temp_scope::open() noexcept {
@@ -362,10 +364,10 @@ std::uint64_t temp_scope::open() noexcept {
     if (record == nullptr) return 0;
     temp_record& scratch = *record->scratch;
     if constexpr (checks::caller) {
-        const std::uintptr_t cursor = this_thread.temp_cursor;
+        const std::uintptr_t cursor = this_thread().temp_cursor;
         if (cursor != 0 && has_room(scratch, cursor + sizeof(detail::temp_head))) {
-            this_thread.temp_cursor = cursor + sizeof(detail::temp_head);
-            detail::guard_temp_gap(cursor, this_thread.temp_cursor);
+            this_thread().temp_cursor = cursor + sizeof(detail::temp_head);
+            detail::guard_temp_gap(cursor, this_thread().temp_cursor);
         }
     }
     return std::uint64_t{scratch.key} << 32 | ++scratch.open_scopes;
@@ -374,7 +376,7 @@ std::uint64_t temp_scope::open() noexcept {
 /// Whether this scope is the newest open one. It counts as closed afterwards in either case.
 bool temp_scope::close(std::uint64_t opened) noexcept {
     if (opened == 0) return true;
-    thread_record* const record = this_thread.record;
+    thread_record* const record = this_thread().record;
     if (record == nullptr || opened >> 32 != record->scratch->key) {
         detail::report_scope_elsewhere(static_cast<std::uint32_t>(opened >> 32));
         return false;
@@ -391,19 +393,19 @@ bool temp_scope::close(std::uint64_t opened) noexcept {
 }
 
 void temp_scope::rewind_slow(std::uintptr_t cursor, std::uint64_t chunk) noexcept {
-    thread_record* const record = this_thread.record;
+    thread_record* const record = this_thread().record;
     if (record == nullptr) return;
     temp_record& scratch = *record->scratch;
-    detail::count_tagged_temp(*record, detail::current_tag.id);
+    detail::count_tagged_temp(*record, detail::this_thread_tag().id);
     while (scratch.newest_chunk != nullptr && scratch.newest_chunk->number > chunk) leave(scratch);
     // A free inside the scope may have left the chunk in which the scope began. What the scope allocated below that
     // chunk then stays until the enclosing scope ends.
-    if (this_thread.temp_chunk != chunk) return;
+    if (this_thread().temp_chunk != chunk) return;
     // A scope that began before the thread's first allocation ends at the start of its range.
     if (cursor == 0) cursor = scratch.newest_chunk == nullptr ? scratch.begin : 0;
     const bool passthrough = scratch.newest_chunk != nullptr && scratch.newest_chunk->source == nullptr;
-    if (passthrough || cursor > this_thread.temp_cursor) return;
-    if constexpr (checks::caller) detail::check_temp_blocks(cursor, this_thread.temp_cursor);
+    if (passthrough || cursor > this_thread().temp_cursor) return;
+    if constexpr (checks::caller) detail::check_temp_blocks(cursor, this_thread().temp_cursor);
     set_cursor(cursor);
     scratch.tagged_from = cursor;
 }
@@ -420,10 +422,10 @@ void empty(thread_record& record, detail::temp_end what) noexcept {
                           "Call reset_temp() and next_frame() outside every temp_scope.");
         }
     }
-    if (detail::current_tag.id != 0) detail::count_tagged_temp(record, detail::current_tag.id);
+    if (detail::this_thread_tag().id != 0) detail::count_tagged_temp(record, detail::this_thread_tag().id);
     while (scratch.newest_chunk != nullptr) leave(scratch);
     if (scratch.begin == 0) return;
-    if constexpr (checks::caller) detail::check_temp_blocks(scratch.begin, this_thread.temp_cursor);
+    if constexpr (checks::caller) detail::check_temp_blocks(scratch.begin, this_thread().temp_cursor);
     set_cursor(scratch.begin);
     scratch.tagged_from = scratch.begin;
 }
@@ -433,7 +435,7 @@ void empty(thread_record& record, detail::temp_end what) noexcept {
 void temp::reset() noexcept { detail::empty_temp(detail::temp_end::reset); }
 
 void detail::empty_temp(temp_end what) noexcept {
-    thread_record* const record = this_thread.record;
+    thread_record* const record = this_thread().record;
     if (record == nullptr) return;
     if constexpr (checks::structures) check_invariant(temp::valid(), "Temp", record);
     if (!was_ever_reset.load(std::memory_order_relaxed)) was_ever_reset.store(true, std::memory_order_relaxed);
@@ -451,19 +453,19 @@ bool temp::warm_up(std::size_t bytes) noexcept {
     temp_record& scratch = *record->scratch;
     if (scratch.begin == 0 && scratch.newest_chunk == nullptr) open_range(scratch);
     if (scratch.begin == 0 || scratch.newest_chunk != nullptr) return false;
-    const std::uintptr_t cursor = this_thread.temp_cursor;
+    const std::uintptr_t cursor = this_thread().temp_cursor;
     const std::uintptr_t end = cursor + std::min(bytes, scratch.budget_end - cursor);
     if (end > scratch.committed_end && !commit_to(scratch, end)) return false;
     return platform::prefault(cursor, end);
 }
 
 std::size_t temp::trim() noexcept {
-    thread_record* const record = this_thread.record;
+    thread_record* const record = this_thread().record;
     if (record == nullptr || record->scratch->begin == 0) return 0;
     temp_record& scratch = *record->scratch;
     const lifetime_chunk* oldest = scratch.newest_chunk;
     while (oldest != nullptr && oldest->next != nullptr) oldest = oldest->next;
-    const std::uintptr_t cursor = oldest != nullptr ? oldest->cursor_below : this_thread.temp_cursor;
+    const std::uintptr_t cursor = oldest != nullptr ? oldest->cursor_below : this_thread().temp_cursor;
     const std::uintptr_t first = align_up(cursor, platform::page_bytes());
     if (first >= scratch.committed_end) return 0;
     const std::size_t bytes = scratch.committed_end - first;
@@ -471,12 +473,12 @@ std::size_t temp::trim() noexcept {
     if constexpr (checks::caller) platform::unpoison(pointer_at(first), bytes);
     // The cursor commits these pages again when it reaches them, so the next trim knows what was touched.
     scratch.committed_end = first;
-    if (scratch.newest_chunk == nullptr) this_thread.temp_limit = std::min(first, scratch.budget_end);
+    if (scratch.newest_chunk == nullptr) this_thread().temp_limit = std::min(first, scratch.budget_end);
     return bytes;
 }
 
 bool temp::owns(const void* pointer) noexcept {
-    const thread_record* const record = this_thread.record;
+    const thread_record* const record = this_thread().record;
     if (record == nullptr) return false;
     const temp_record& scratch = *record->scratch;
     for (const lifetime_chunk* chunk = scratch.newest_chunk; chunk != nullptr; chunk = chunk->next) {
@@ -486,13 +488,13 @@ bool temp::owns(const void* pointer) noexcept {
 }
 
 bool temp::valid() noexcept {
-    const thread_record* const record = this_thread.record;
-    if (record == nullptr) return this_thread.temp_cursor == 0 && this_thread.temp_limit == 0;
+    const thread_record* const record = this_thread().record;
+    if (record == nullptr) return this_thread().temp_cursor == 0 && this_thread().temp_limit == 0;
     const temp_record& scratch = *record->scratch;
-    std::uintptr_t cursor = this_thread.temp_cursor;
+    std::uintptr_t cursor = this_thread().temp_cursor;
     std::size_t overflow_bytes = 0;
     const std::uint64_t newest = scratch.newest_chunk != nullptr ? scratch.newest_chunk->number : 0;
-    if (this_thread.temp_chunk != newest || cursor > this_thread.temp_limit) return false;
+    if (this_thread().temp_chunk != newest || cursor > this_thread().temp_limit) return false;
     for (const lifetime_chunk* chunk = scratch.newest_chunk; chunk != nullptr; chunk = chunk->next) {
         const bool in_chunk = cursor >= chunk->begin() && cursor <= chunk->limit();
         if (chunk->source != nullptr && !in_chunk) return false;
@@ -504,8 +506,8 @@ bool temp::valid() noexcept {
 }
 
 bool detail::is_in_range_of_temp(const void* block) noexcept {
-    if (this_thread.record == nullptr) return false;
-    const temp_stacks& stacks = this_thread.record->stacks();
+    if (this_thread().record == nullptr) return false;
+    const temp_stacks& stacks = this_thread().record->stacks();
     const auto is_in = [block](const temp_record& stack) {
         return address_of(block) - stack.begin < stack.committed_end - stack.begin;
     };
@@ -513,12 +515,12 @@ bool detail::is_in_range_of_temp(const void* block) noexcept {
 }
 
 temp_stats temp::stats() noexcept {
-    const thread_record* const record = this_thread.record;
+    const thread_record* const record = this_thread().record;
     if (record == nullptr) return {};
     const temp_record& scratch = *record->scratch;
     temp_stats answer = scratch.seen;
     answer.committed_bytes = scratch.committed_end - scratch.begin;
-    std::uintptr_t cursor = this_thread.temp_cursor;
+    std::uintptr_t cursor = this_thread().temp_cursor;
     for (const lifetime_chunk* chunk = scratch.newest_chunk; chunk != nullptr; chunk = chunk->next) {
         answer.used_bytes += chunk->source == nullptr ? chunk->limit() - chunk->begin() : cursor - chunk->begin();
         cursor = chunk->cursor_below;
@@ -539,16 +541,16 @@ void count_tagged(temp_record& stack, std::uintptr_t cursor, std::uint16_t id) n
 }
 
 void detail::count_tagged_temp(thread_record& record, std::uint16_t id) noexcept {
-    count_tagged(*record.scratch, this_thread.temp_cursor, id);
+    count_tagged(*record.scratch, this_thread().temp_cursor, id);
 }
 
 void detail::count_second_stack(std::uint16_t id) noexcept {
-    temp_stacks& stacks = this_thread.record->stacks();
+    temp_stacks& stacks = this_thread().record->stacks();
     if (is_in_use(stacks.second_record)) count_tagged(stacks.second_record, stacks.second.cursor, id);
 }
 
 void detail::count_tagged_stacks(thread_record& record, std::uint16_t id) noexcept {
-    count_tagged(*record.scratch, this_thread.temp_cursor, id);
+    count_tagged(*record.scratch, this_thread().temp_cursor, id);
     count_second_stack(id);
 }
 
@@ -559,7 +561,7 @@ std::uint64_t detail::tagged_temp_bytes(std::uint16_t id) noexcept {
 void detail::release_stack(temp_record& scratch) noexcept {
     while (scratch.newest_chunk != nullptr) leave(scratch);
     if (scratch.begin != 0) {
-        if constexpr (checks::caller) detail::check_temp_blocks(scratch.begin, this_thread.temp_cursor);
+        if constexpr (checks::caller) detail::check_temp_blocks(scratch.begin, this_thread().temp_cursor);
         if constexpr (checks::caller)
             platform::unpoison(pointer_at(scratch.begin), scratch.committed_end - scratch.begin);
         platform::remove_leak_root(pointer_at(scratch.begin), scratch.reserved_bytes);
@@ -567,8 +569,8 @@ void detail::release_stack(temp_record& scratch) noexcept {
             detail::unreserve_temp_range(scratch.begin, scratch.reserved_bytes);
     }
     scratch.begin = scratch.committed_end = scratch.budget_end = scratch.tagged_from = 0;
-    this_thread.temp_cursor = this_thread.temp_limit = this_thread.temp_floor = 0;
-    this_thread.temp_chunk = 0;
+    this_thread().temp_cursor = this_thread().temp_limit = this_thread().temp_floor = 0;
+    this_thread().temp_chunk = 0;
 }
 
 }

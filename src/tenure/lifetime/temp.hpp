@@ -199,7 +199,7 @@ public:
 
 inline void* temp::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     if constexpr (!checks::caller) {
-        detail::thread_lifetimes& thread = detail::this_thread;
+        detail::thread_lifetimes& thread = detail::this_thread();
         const std::uintptr_t block =
             alignment <= rounding_bytes ? thread.temp_cursor : align_up(thread.temp_cursor, alignment);
         // An address plus half the address space never overflows.
@@ -213,7 +213,7 @@ inline void* temp::allocate(std::size_t bytes, std::size_t alignment) noexcept {
 
 inline void temp::deallocate(void* block, std::size_t bytes, std::size_t) noexcept {
     if constexpr (checks::caller) return rewind_if_size(block, bytes, bytes);
-    detail::thread_lifetimes& thread = detail::this_thread;
+    detail::thread_lifetimes& thread = detail::this_thread();
     if (address_of(block) + rounded(bytes) != thread.temp_cursor) return;
     thread.temp_cursor = address_of(block);
     if (thread.temp_cursor == thread.temp_floor) [[unlikely]]
@@ -221,16 +221,16 @@ inline void temp::deallocate(void* block, std::size_t bytes, std::size_t) noexce
 }
 
 inline temp_scope::temp_scope() noexcept
-    : cursor_(detail::this_thread.temp_cursor), chunk_(detail::this_thread.temp_chunk) {
+    : cursor_(detail::this_thread().temp_cursor), chunk_(detail::this_thread().temp_chunk) {
     if constexpr (checks::caller) depth_ = open();
 }
 
 inline temp_scope::~temp_scope() {
     // Bytes are counted per tag, so under a tag the slow path reads the cursor before it moves back.
-    const bool plain = detail::this_thread.temp_chunk == chunk_ && detail::current_tag.id == 0 && cursor_ != 0;
+    const bool plain = detail::this_thread().temp_chunk == chunk_ && detail::this_thread_tag().id == 0 && cursor_ != 0;
     if (!checks::caller && plain) [[likely]] {
         // Already lower if a block from before the scope was freed inside it.
-        if (cursor_ < detail::this_thread.temp_cursor) detail::this_thread.temp_cursor = cursor_;
+        if (cursor_ < detail::this_thread().temp_cursor) detail::this_thread().temp_cursor = cursor_;
         return;
     }
     if (checks::caller && !close(depth_)) return;

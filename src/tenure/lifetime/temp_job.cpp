@@ -60,7 +60,7 @@ void notice_frame(job_record& job) noexcept {
     const std::uint64_t now = frame_clock::now();
     const bool is_new = job.frame != now;
     job.frame = now;
-    job.front.word = detail::job_word_for(now, detail::current_tag.id);
+    job.front.word = detail::job_word_for(now, detail::this_thread_tag().id);
     if (job.current == nullptr) return;
     if (now - job.current->frame > oldest_open_chunk) return close_chunk(job);
     // All blocks of earlier frames may be freed by now. Then refill the chunk from its start while it is in the cache.
@@ -152,17 +152,17 @@ void* temp_job::allocate_slow(std::size_t bytes, std::size_t alignment) noexcept
         const platform::lock_guard lock(job.mutex);
         notice_frame(job);
         if (!passthrough) block = allocate_in_chunk(job, bytes, alignment);
-        if (checks::caller && block != nullptr) detail::close_job_guards(block, bytes, __builtin_return_address(0));
+        if (checks::caller && block != nullptr) detail::close_job_guards(block, bytes, TENURE_RETURN_ADDRESS());
     }
     if (block != nullptr) return block;
     detail::process_chunks.report_misaligned();
-    const std::uint64_t word = detail::job_word_for(frame_clock::now(), detail::current_tag.id);
+    const std::uint64_t word = detail::job_word_for(frame_clock::now(), detail::this_thread_tag().id);
     block = detail::allocate_direct(bytes, alignment, word,
                                     passthrough ? detail::direct_home::malloc : detail::direct_home::heap);
     if (block == nullptr) return nullptr;
     if constexpr (checks::caller) {
         detail::open_job_guards(address_of(block) - prefix_bytes, bytes);
-        detail::close_job_guards(block, bytes, __builtin_return_address(0));
+        detail::close_job_guards(block, bytes, TENURE_RETURN_ADDRESS());
     }
     detail::list_direct(block);
     if (!passthrough && alignment <= max_alignment_in_chunk) {

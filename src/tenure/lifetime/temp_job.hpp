@@ -223,7 +223,7 @@ private:
 
 inline void* temp_job::allocate(std::size_t bytes, std::size_t alignment) noexcept {
     if constexpr (!checks::caller) {
-        detail::job_front& job = *detail::this_thread.job;
+        detail::job_front& job = *detail::this_thread().job;
         const std::uintptr_t begin = job.cursor.load(detail::memory_order::relaxed);
         const std::size_t stride = align_up(prefix_bytes + bytes + (bytes == 0), default_alignment);
         const std::uintptr_t end = begin + stride;

@@ -46,9 +46,9 @@ temp_state* temp_state::state_of(temp_stacks& stacks) noexcept {
 }
 
 temp_state* temp_state::switch_to(temp_state* next) noexcept {
-    thread_record* const record = this_thread.record;
+    thread_record* const record = this_thread().record;
     // Without a call, so that no register is saved.
-    if (checks::caller || record == nullptr || detail::current_tag.id != 0) [[unlikely]]
+    if (checks::caller || record == nullptr || detail::this_thread_tag().id != 0) [[unlikely]]
         return switch_slow(next);
     temp_stacks& before = record->stacks();
     temp_stacks& wanted = next != nullptr ? next->stacks() : record->own_stacks;
@@ -75,14 +75,14 @@ temp_state* temp_state::switch_slow(temp_state* next) noexcept {
 }
 
 void temp_state_scope::report_failure() noexcept {
-    if (this_thread.record != nullptr) return; // switch_to() has reported it
+    if (this_thread().record != nullptr) return; // switch_to() has reported it
     report(report_kind::notice, "A thread could not switch to a temp_state: the system has no memory for the thread's "
                                 "records. Its Temp has none either; ask temp_state_scope::is_switched().");
 }
 
 temp_state* temp_state::current() noexcept {
-    const thread_record* const record = this_thread.record;
-    if (record == nullptr || this_thread.stacks == &record->own_stacks) return nullptr;
+    const thread_record* const record = this_thread().record;
+    if (record == nullptr || this_thread().stacks == &record->own_stacks) return nullptr;
     return state_of(record->stacks());
 }
 

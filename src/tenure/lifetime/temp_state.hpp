@@ -56,7 +56,7 @@ public:
     /// The calling thread's; nullptr: the thread's own.
     [[nodiscard]] static temp_state* current() noexcept;
     [[nodiscard]] TENURE_LOCAL bool is_current() const noexcept {
-        return static_cast<const void*>(detail::this_thread.stacks) == space_;
+        return static_cast<const void*>(detail::this_thread().stacks) == space_;
     }
 
 private:

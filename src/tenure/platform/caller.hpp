@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include <tenure/base/config.hpp>
 
@@ -40,7 +41,13 @@ constexpr std::int32_t max_caller_frame_bytes = 16 * 1024;
 [[nodiscard]] bool find_caller_rule(std::uintptr_t position, caller_rule& found) noexcept;
 
 /// The caller of the function that this is inlined into.
-#if defined(__x86_64__)
+#if defined(_WIN32)
+// Functions have no frame pointer there that leads to their caller's.
+constexpr bool has_caller_walk = false;
+[[nodiscard]] TENURE_ALWAYS_INLINE caller caller_of_this_function() noexcept {
+    return {reinterpret_cast<std::uintptr_t>(TENURE_RETURN_ADDRESS()), 0, 0};
+}
+#elif defined(__x86_64__)
 constexpr bool has_caller_walk = true;
 [[nodiscard]] TENURE_ALWAYS_INLINE caller caller_of_this_function() noexcept {
     const auto* const frame = static_cast<const std::uintptr_t*>(__builtin_frame_address(0));
@@ -65,7 +72,7 @@ constexpr bool has_caller_walk = false;
     if (rule.is_within_page && (end - 1) / least_page_bytes != (of.stack_pointer - 1) / least_page_bytes) return false;
     const auto value_at = [end](std::int16_t offset) {
         std::uintptr_t value;
-        __builtin_memcpy(&value, reinterpret_cast<const char*>(end) + offset, sizeof value);
+        std::memcpy(&value, reinterpret_cast<const char*>(end) + offset, sizeof value);
         return value;
     };
     if (rule.frame_pointer_offset != 0) of.frame_pointer = value_at(rule.frame_pointer_offset);

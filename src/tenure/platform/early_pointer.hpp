@@ -23,13 +23,22 @@
 
 namespace tenure::inline TENURE_ABI::platform {
 
-#if defined(__x86_64__)
-constexpr std::ptrdiff_t early_pointer_distance = -8;
-#elif defined(__aarch64__)
-constexpr std::ptrdiff_t early_pointer_distance = 16;
+#if defined(_WIN32)
+// The system relocates a library before any of its code runs.
+TENURE_DECLARE_THREAD_LOCAL(void*, untyped_early_pointer)
+
+template<class T>
+[[nodiscard]] TENURE_ALWAYS_INLINE T*& early_pointer() noexcept {
+    return *static_cast<T**>(static_cast<void*>(&untyped_early_pointer()));
+}
 #else
+#    if defined(__x86_64__)
+constexpr std::ptrdiff_t early_pointer_distance = -8;
+#    elif defined(__aarch64__)
+constexpr std::ptrdiff_t early_pointer_distance = 16;
+#    else
 constexpr std::ptrdiff_t early_pointer_distance = 0; // not nullptr before relocation
-#endif
+#    endif
 
 /// Not an object: the pointer is at the distance from here. Defined in assembly: a variable's symbol is its start.
 extern TENURE_API TENURE_THREAD_LOCAL unsigned char early_pointer_origin TENURE_TLS_MODEL;
@@ -41,5 +50,6 @@ template<class T>
     const std::uintptr_t origin = address_of(&early_pointer_origin);
     return *static_cast<T**>(pointer_at(origin + static_cast<std::uintptr_t>(early_pointer_distance)));
 }
+#endif
 
 }

@@ -234,7 +234,7 @@ constinit fork_handler of_making{fork_order::making, nullptr, steps_of_making};
 
 // Registers before other handlers do: the library's locks are then taken last and released first, so other handlers may
 // allocate during a fork. Runs before main(), so no fork can come between the first use of a lock and this.
-__attribute__((constructor(101))) void begin() noexcept {
+TENURE_AT_LOAD(begin) {
     hear_of_forks();
     for (fork_handler* const each : {&of_tags, &of_options, &of_making}) each->enlist();
 }

@@ -18,7 +18,12 @@ namespace tenure::inline TENURE_ABI::platform {
 /// A number that no other live thread of the process has: an even address in the thread's own control block.
 /// Cost      one instruction.
 [[nodiscard]] TENURE_LOCAL TENURE_ALWAYS_INLINE std::uint64_t this_thread_number() noexcept {
+#if defined(_WIN32)
+    constexpr std::uintptr_t place_of_own_address = 0x30; // in the thread control block of 64-bit Windows
+    return detail::thread_block_word(place_of_own_address);
+#else
     return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
+#endif
 }
 
 /// Based on Drepper, "Futexes are tricky" (2011), the second of its mutexes, with a short spin before waiting. The word

@@ -17,7 +17,7 @@
 
 namespace tenure::inline TENURE_ABI::platform {
 
-TENURE_THREAD_LOCAL slot_table this_thread_slots{};
+TENURE_DEFINE_THREAD_LOCAL(slot_table, this_thread_slots)
 
 namespace {
 
@@ -63,7 +63,7 @@ struct call_of_owner {
     slot_owner* owner;
     call_of_owner* outer;
 };
-TENURE_THREAD_LOCAL call_of_owner* innermost_call = nullptr;
+TENURE_OWN_THREAD_LOCAL(call_of_owner*, innermost_call)
 
 constexpr fork_steps steps_of_tables{
     [](void*) noexcept { registry.lock.lock(); },
@@ -75,16 +75,16 @@ constexpr fork_steps steps_of_tables{
             std::size_t& calls = registry.owners[index].calls;
             if (calls != 0) calls = 0; // written only if needed: untouched pages stay shared with the parent
         }
-        for (const call_of_owner* each = innermost_call; each != nullptr; each = each->outer) ++each->owner->calls;
+        for (const call_of_owner* each = innermost_call(); each != nullptr; each = each->outer) ++each->owner->calls;
         // The owners have adopted what was set in the tables of other threads.
-        registry.tables.keep_only(&this_thread_slots);
+        registry.tables.keep_only(&this_thread_slots());
     },
     [](void*) noexcept { return registry.lock.is_mine(); },
 };
 constexpr fork_steps steps_of_owners = steps_of_lock<[](void*) noexcept -> mutex& { return registry.owners_lock; }>;
 constinit fork_handler of_owners{fork_order::thread_slots, nullptr, steps_of_owners};
 constinit fork_handler of_tables{fork_order::leaf, nullptr, steps_of_tables};
-__attribute__((constructor(101))) void register_handler_of_slots() noexcept {
+TENURE_AT_LOAD(register_handler_of_slots) {
     of_owners.enlist();
     of_tables.enlist();
 }
@@ -100,9 +100,9 @@ table_head* head_of(const slot_table& table) noexcept {
     return static_cast<table_head*>(static_cast<void*>(table.entries)) - 1;
 }
 
-TENURE_THREAD_LOCAL std::size_t rounds_of_end = 0;
+TENURE_OWN_THREAD_LOCAL(std::size_t, rounds_of_end)
 
-[[nodiscard]] bool is_over() noexcept { return rounds_of_end >= thread_end_rounds(); }
+[[nodiscard]] bool is_over() noexcept { return rounds_of_end() >= thread_end_rounds(); }
 
 /// Returns   false when the owner no longer exists.
 [[nodiscard]] bool begin_call(call_of_owner& call, std::size_t index, std::uint64_t key) noexcept {
@@ -111,13 +111,13 @@ TENURE_THREAD_LOCAL std::size_t rounds_of_end = 0;
     if (owner.key != key) return false;
     ++owner.calls;
     call.owner = &owner;
-    innermost_call = &call;
+    innermost_call() = &call;
     return true;
 }
 
 void end_call(const call_of_owner& call) noexcept {
     const lock_guard lock(registry.lock);
-    innermost_call = call.outer;
+    innermost_call() = call.outer;
     --call.owner->calls;
 }
 
@@ -128,7 +128,7 @@ void tell_owners(table_head* table) noexcept {
     for (std::size_t index = 0; index < std::min(table->count, max_slots); ++index) {
         const slot_entry& entry = entries_of(table)[index];
         if (entry.key == 0) continue;
-        call_of_owner call{nullptr, innermost_call};
+        call_of_owner call{nullptr, innermost_call()};
         if (!begin_call(call, index, entry.key)) continue;
         call.owner->function(call.owner->owner, entry.value);
         end_call(call);
@@ -137,9 +137,9 @@ void tell_owners(table_head* table) noexcept {
 }
 
 void end_of_thread() noexcept {
-    if (++rounds_of_end < thread_end_rounds()) at_thread_end(&end_of_thread);
-    const slot_table table = this_thread_slots;
-    this_thread_slots = {};
+    if (++rounds_of_end() < thread_end_rounds()) at_thread_end(&end_of_thread);
+    const slot_table table = this_thread_slots();
+    this_thread_slots() = {};
     if (table.entries == nullptr) return;
     {
         const lock_guard lock(registry.lock);
@@ -152,19 +152,19 @@ void end_of_thread() noexcept {
 /// nullptr when there is none.
 [[nodiscard]] table_head* take_left_behind() noexcept {
     const lock_guard lock(registry.lock);
-    table_head* const left = registry.tables.find(&this_thread_slots);
+    table_head* const left = registry.tables.find(&this_thread_slots());
     if (left != nullptr) registry.tables.remove(*left);
     return left;
 }
 
 /// Makes room for the index in the thread's table and keeps the values set so far. Returns   false when out of memory.
 [[nodiscard]] bool grow_table(std::size_t index) noexcept {
-    slot_table& table = this_thread_slots;
+    slot_table& table = this_thread_slots();
     const std::size_t bytes = table_bytes(std::max(index + 1, 2 * table.count));
     void* const memory = map(bytes, cache_line_bytes);
     if (memory == nullptr) return false;
     const std::size_t count = (bytes - sizeof(table_head)) / sizeof(slot_entry);
-    auto* const head = new (memory) table_head{nullptr, nullptr, &this_thread_slots, count};
+    auto* const head = new (memory) table_head{nullptr, nullptr, &this_thread_slots(), count};
     table_head* const before = table.entries != nullptr ? head_of(table) : nullptr;
     {
         const lock_guard lock(registry.lock);
@@ -237,16 +237,16 @@ bool may_set_slot(thread_slot slot) noexcept { return slot.index != SIZE_MAX && 
 
 bool set_slot(thread_slot slot, void* value) noexcept {
     if (!may_set_slot(slot)) return false;
-    if (this_thread_slots.entries == nullptr) {
+    if (this_thread_slots().entries == nullptr) {
         if (!at_thread_end(&end_of_thread)) {
             // All slots of the system are taken: stop trying on this thread.
-            if (!has_end_slot(&end_of_thread)) rounds_of_end = thread_end_rounds();
+            if (!has_end_slot(&end_of_thread)) rounds_of_end() = thread_end_rounds();
             return false;
         }
         if (table_head* const left = take_left_behind(); left != nullptr) tell_owners(left);
     }
-    if (slot.index >= this_thread_slots.count && !grow_table(slot.index)) return false;
-    this_thread_slots.entries[slot.index] = {slot.key, value};
+    if (slot.index >= this_thread_slots().count && !grow_table(slot.index)) return false;
+    this_thread_slots().entries[slot.index] = {slot.key, value};
     return true;
 }
 
@@ -283,7 +283,7 @@ void for_each_slot_owner(slot_end_function function,
 void visit_slot_owners(slot_end_function function, void (*visit)(void* context, void* owner) noexcept,
                        void* context) noexcept {
     for (std::uint64_t below = UINT64_MAX;;) {
-        call_of_owner call{nullptr, innermost_call};
+        call_of_owner call{nullptr, innermost_call()};
         {
             const lock_guard lock(registry.owners_lock);
             const std::size_t newest = newest_owner(function, below);

@@ -83,11 +83,11 @@ struct slot_table {
     slot_entry* entries = nullptr;
     std::size_t count = 0;
 };
-extern TENURE_API TENURE_THREAD_LOCAL slot_table this_thread_slots TENURE_TLS_MODEL;
+TENURE_DECLARE_THREAD_LOCAL(slot_table, this_thread_slots)
 
 /// The calling thread's pointer; nullptr when it has set none.
 [[nodiscard]] TENURE_LOCAL inline void* slot_value(const thread_slot& slot) noexcept {
-    const slot_table& table = this_thread_slots;
+    const slot_table& table = this_thread_slots();
     if (slot.index >= table.count) return nullptr;
     const slot_entry& entry = table.entries[slot.index];
     return entry.key == slot.key ? entry.value : nullptr;

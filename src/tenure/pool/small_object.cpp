@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <atomic>
 #include <bit>
-#include <cstdlib>
 #include <new>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/host.hpp>
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/no_wait.hpp>
 #include <tenure/base/options.hpp>
@@ -122,7 +122,7 @@ void* detail::allocate_small(std::size_t bytes, std::size_t alignment) noexcept 
     constexpr std::size_t most = max_object_bytes / 4;
     if (bytes > most || alignment > most) return nullptr;
     const std::size_t actual = std::max(alignment, default_alignment);
-    return std::aligned_alloc(actual, align_up(std::max<std::size_t>(bytes, 1), actual));
+    return host::aligned_from_malloc(align_up(std::max<std::size_t>(bytes, 1), actual), actual);
 }
 
 void detail::deallocate_small(void* block, std::size_t bytes, std::size_t alignment) noexcept {
@@ -133,7 +133,7 @@ void detail::deallocate_small(void* block, std::size_t bytes, std::size_t alignm
         if (shared_block_pool* const pool = pool_of(index_of_size(bytes)); pool != nullptr) pool->deallocate(block);
         return;
     }
-    std::free(block); // NOLINT(cppcoreguidelines-no-malloc): from aligned_alloc above
+    host::free_aligned(block);
 }
 
 void detail::deallocate_small_unsized(void* block) noexcept {
@@ -145,7 +145,7 @@ void detail::deallocate_small_unsized(void* block) noexcept {
         found = true;
         pool.deallocate(block);
     });
-    if (!found) std::free(block); // NOLINT(cppcoreguidelines-no-malloc): from aligned_alloc above
+    if (!found) host::free_aligned(block);
 }
 
 std::size_t small_object::trim() noexcept {

@@ -25,6 +25,9 @@ struct argument_list {
     std::va_list list;
 };
 
+/// What a wide letter becomes as an argument of a function that takes any.
+using promoted_wide = std::conditional_t<(sizeof(std::wint_t) < sizeof(int)), int, std::wint_t>;
+
 // ------------------------------------------------------------------------------------------------ reading a format
 
 constexpr bool is_digit(char letter) noexcept { return letter >= '0' && letter <= '9'; }
@@ -264,12 +267,12 @@ bool put_conversion(bounded_text& to, const printf_conversion& asked, argument_l
         if (is_long) return put_wide_string(to, asked, va_arg(from.list, const wchar_t*));
         return put_string(to, asked, va_arg(from.list, const char*)), true;
     case 'c': {
-        if (is_long) return put_wide_letter(to, asked, va_arg(from.list, std::wint_t));
+        if (is_long) return put_wide_letter(to, asked, static_cast<std::wint_t>(va_arg(from.list, promoted_wide)));
         const char letter = static_cast<char>(va_arg(from.list, int));
         return put_text(to, asked, &letter, 1), true;
     }
     case 'S': return put_wide_string(to, asked, va_arg(from.list, const wchar_t*));
-    case 'C': return put_wide_letter(to, asked, va_arg(from.list, std::wint_t));
+    case 'C': return put_wide_letter(to, asked, static_cast<std::wint_t>(va_arg(from.list, promoted_wide)));
     case 'p': return put_pointer(to, asked, va_arg(from.list, const void*)), true;
     case '%': return to.put('%'), true;
     case 'f':

@@ -15,12 +15,12 @@ using tenure::detail::this_thread_scopes;
 // Callers count their scopes. An extra end from a caller that does not must not turn into an endless promise.
 void end(std::uint32_t& depth) noexcept { depth -= depth != 0 ? 1 : 0; }
 
-void promise() noexcept { ++this_thread_scopes.promises; }
-void end_promise() noexcept { end(this_thread_scopes.promises); }
-void promise_no_wait() noexcept { ++this_thread_scopes.no_waits; }
-void end_no_wait() noexcept { end(this_thread_scopes.no_waits); }
-void permit() noexcept { ++this_thread_scopes.permissions; }
-void end_permission() noexcept { end(this_thread_scopes.permissions); }
+void promise() noexcept { ++this_thread_scopes().promises; }
+void end_promise() noexcept { end(this_thread_scopes().promises); }
+void promise_no_wait() noexcept { ++this_thread_scopes().no_waits; }
+void end_no_wait() noexcept { end(this_thread_scopes().no_waits); }
+void permit() noexcept { ++this_thread_scopes().permissions; }
+void end_permission() noexcept { end(this_thread_scopes().permissions); }
 
 }
 

@@ -140,7 +140,7 @@ namespace {
 constexpr platform::fork_steps steps_of_holders =
     platform::steps_of_lock<[](void*) noexcept -> platform::mutex& { return all.mutex; }>;
 constinit platform::fork_handler of_holders{platform::fork_order::leaf, nullptr, steps_of_holders};
-__attribute__((constructor(101))) void register_fork_handlers() noexcept { of_holders.enlist(); }
+TENURE_AT_LOAD(register_fork_handlers) { of_holders.enlist(); }
 
 }
 

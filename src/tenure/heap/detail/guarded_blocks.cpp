@@ -29,7 +29,7 @@ constinit platform::mutex list_mutex;
 constexpr platform::fork_steps steps_of_list =
     platform::steps_of_lock<[](void*) noexcept -> platform::mutex& { return list_mutex; }>;
 constinit platform::fork_handler of_list{platform::fork_order::leaf, nullptr, steps_of_list};
-__attribute__((constructor(101))) void register_handler_of_guards() noexcept { of_list.enlist(); }
+TENURE_AT_LOAD(register_handler_of_guards) { of_list.enlist(); }
 
 bool report_any_fault(const platform::fault& what) noexcept {
     for (guarded_blocks* each = with_range.load(std::memory_order_acquire); each != nullptr; each = each->next) {

@@ -165,7 +165,7 @@ void* heap_core::allocate(thread_cache* cache, std::size_t bytes, std::size_t al
 // While a profile is recorded, most slow calls only take more blocks from the thread's stock.
 void* heap_core::allocate_counted(thread_cache& cache, std::size_t bytes, std::size_t alignment, fill how) noexcept {
     const bool may_be_small = bytes <= max_small_bytes && alignment <= max_small_bytes && is_power_of_two(alignment);
-    if (!may_be_small || current_tag.id != 0) return nullptr;
+    if (!may_be_small || this_thread_tag().id != 0) return nullptr;
     const std::size_t class_index = class_for(bytes, alignment);
     if (class_index >= small_class_count) return nullptr;
     void* const block = small_.allocate_counted(cache, class_index);

@@ -45,8 +45,8 @@ void change_cache(std::uint16_t now) noexcept {
     thread_cache* const main = process_cache()->main;
     thread_cache* const wanted = cache_for(*main, now);
     process_cache() = wanted != nullptr ? wanted : main;
-    current_tag.memo_id = now;
-    current_tag.memo_cache = wanted;
+    this_thread_tag().memo_id = now;
+    this_thread_tag().memo_cache = wanted;
 }
 
 }
@@ -81,15 +81,15 @@ bool push_into_tagged(thread_cache& mine, std::size_t class_index, void* block) 
 }
 
 void follow_tags() noexcept {
-    current_tag.heap_changed = &change_cache;
-    current_tag.memo_cache = nullptr;
-    current_tag.heap_cache = &platform::early_pointer<void>();
-    if (current_tag.id != 0) change_cache(current_tag.id);
+    this_thread_tag().heap_changed = &change_cache;
+    this_thread_tag().memo_cache = nullptr;
+    this_thread_tag().heap_cache = &platform::early_pointer<void>();
+    if (this_thread_tag().id != 0) change_cache(this_thread_tag().id);
 }
 
 void forget_tags() noexcept {
-    current_tag.heap_cache = nullptr;
-    current_tag.memo_cache = nullptr;
+    this_thread_tag().heap_cache = nullptr;
+    this_thread_tag().memo_cache = nullptr;
 }
 
 void heap_core::count_tagged(std::uint16_t tag, std::size_t count, std::size_t bytes) noexcept {
@@ -109,9 +109,9 @@ std::uint16_t heap_core::tag_of_request(const thread_cache* cache) const noexcep
     // A thread without a cache of its tag: at its end, or when out of memory. The thread's tag is read only if somebody
     // needs it: the first calls of a process come before there is one.
     if (passthrough_form_ != passthrough_form::plain) return 0;
-    const bool is_budgeted = has_budgets.load(std::memory_order_relaxed) && has_budget(current_tag.id);
-    const bool is_counted = is_budgeted || (cache == nullptr && tells_blocks() && current_tag.id < max_tags);
-    return is_counted ? current_tag.id : std::uint16_t{0};
+    const bool is_budgeted = has_budgets.load(std::memory_order_relaxed) && has_budget(this_thread_tag().id);
+    const bool is_counted = is_budgeted || (cache == nullptr && tells_blocks() && this_thread_tag().id < max_tags);
+    return is_counted ? this_thread_tag().id : std::uint16_t{0};
 }
 
 std::size_t heap_core::held_by_tag(std::uint16_t tag, const thread_cache* cache) const noexcept {

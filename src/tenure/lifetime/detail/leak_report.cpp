@@ -46,7 +46,7 @@ void list_live(detail::held_list& to) noexcept {
 }
 
 constinit detail::leak_lister lister{&list_live};
-__attribute__((constructor(101))) void enlist_temp_job() noexcept { lister.enlist(); }
+TENURE_AT_LOAD(enlist_temp_job) { lister.enlist(); }
 
 }
 

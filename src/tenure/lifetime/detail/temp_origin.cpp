@@ -21,7 +21,7 @@ std::atomic<std::uint32_t> newest_key{0};
 std::atomic<bool> was_state_made{false};
 
 const temp_record* stack_of_this_thread(bool is_second) noexcept {
-    const thread_record* const record = this_thread.record;
+    const thread_record* const record = this_thread().record;
     if (record == nullptr) return nullptr;
     return is_second ? &record->stacks().second_record : &record->stacks().first_record;
 }
@@ -29,9 +29,9 @@ const temp_record* stack_of_this_thread(bool is_second) noexcept {
 /// Calls `look()` with the stack's position in the thread-local words.
 template<class Look>
 bool look_at_stack(bool is_second, Look&& look) noexcept {
-    if (this_thread.record == nullptr) return false;
+    if (this_thread().record == nullptr) return false;
     std::optional<on_second_stack> second;
-    if (is_second) second.emplace(*this_thread.record);
+    if (is_second) second.emplace(*this_thread().record);
     return look();
 }
 
@@ -77,7 +77,7 @@ namespace {
     stack.ends.last = what;
     ++stack.ends.count;
     if (&stack != stack_of_this_thread(false)) return;
-    this_thread.stacks->first_ends = std::uint64_t{stack.key} << 32 | (stack.ends.count & 0xFFFF'FFFF);
+    this_thread().stacks->first_ends = std::uint64_t{stack.key} << 32 | (stack.ends.count & 0xFFFF'FFFF);
 }
 
 }
@@ -104,7 +104,7 @@ namespace {
 /// Whether a stack with this key, which the calling thread does not use now, is a temp_state's or the thread's own.
 bool is_in_other_state(std::uint32_t key) noexcept {
     if ((key & key_of_state) != 0) return true;
-    const thread_record* const record = this_thread.record;
+    const thread_record* const record = this_thread().record;
     return record != nullptr &&
            (record->own_stacks.first_record.key == key || record->own_stacks.second_record.key == key);
 }
@@ -112,7 +112,7 @@ bool is_in_other_state(std::uint32_t key) noexcept {
 /// Says where something was begun, and where the thread is now.
 void say_states(report_text& text, std::string_view verb, std::uint32_t key) noexcept {
     const bool was_state = (key & key_of_state) != 0;
-    const bool is_state = this_thread.record != nullptr && this_thread.stacks != &this_thread.record->own_stacks;
+    const bool is_state = this_thread().record != nullptr && this_thread().stacks != &this_thread().record->own_stacks;
     text.text(". It ").text(verb).text(was_state ? " a temp_state" : " the thread's own Temp").text(", and ");
     text.text(!is_state ? "the thread's own Temp" : was_state ? "another temp_state" : "a temp_state");
     text.text(" is the current one. ");

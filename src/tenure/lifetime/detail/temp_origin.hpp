@@ -67,9 +67,9 @@ private:
 /// The same for a container over the first stack that asks at each access.
 class temp_list_origin : public temp_origin {
 public:
-    temp_list_origin() noexcept : temp_origin(false), ends_(this_thread.stacks->first_ends) {}
+    temp_list_origin() noexcept : temp_origin(false), ends_(this_thread().stacks->first_ends) {}
     [[nodiscard]] TENURE_LOCAL temp_end end() const noexcept {
-        return this_thread.stacks->first_ends == ends_ ? temp_end::none : temp_origin::end();
+        return this_thread().stacks->first_ends == ends_ ? temp_end::none : temp_origin::end();
     }
 
 private:

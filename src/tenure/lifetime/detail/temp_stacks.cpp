@@ -12,16 +12,16 @@
 namespace tenure::inline TENURE_ABI::detail {
 
 void exchange_position(temp_position& with) noexcept {
-    std::swap(this_thread.temp_cursor, with.cursor);
-    std::swap(this_thread.temp_limit, with.limit);
-    std::swap(this_thread.temp_chunk, with.chunk);
-    std::swap(this_thread.temp_floor, with.floor);
+    std::swap(this_thread().temp_cursor, with.cursor);
+    std::swap(this_thread().temp_limit, with.limit);
+    std::swap(this_thread().temp_chunk, with.chunk);
+    std::swap(this_thread().temp_floor, with.floor);
 }
 
 on_second_stack::on_second_stack(thread_record& record) noexcept : record_(record) {
     exchange_position(record.stacks().second);
     record.scratch = &record.stacks().second_record;
-    current_tag.count_second = &count_second_stack;
+    this_thread_tag().count_second = &count_second_stack;
 }
 
 on_second_stack::~on_second_stack() {
@@ -41,10 +41,10 @@ void release_stacks(temp_stacks& stacks) noexcept {
 
 void release_temp(thread_record& record) noexcept {
     temp_stacks& own = record.own_stacks;
-    if (this_thread.record == &record) {
+    if (this_thread().record == &record) {
         record.stacks().user = nullptr;
         switch_stacks(record, own); // the thread may end while it uses a temp_state
-        count_tagged_stacks(record, current_tag.id);
+        count_tagged_stacks(record, this_thread_tag().id);
     }
     own.first = {};
     exchange_position(own.first);

@@ -60,6 +60,6 @@ struct alignas(cache_line_bytes) thread_lifetimes {
 };
 static_assert(sizeof(thread_lifetimes) == cache_line_bytes);
 
-extern TENURE_API TENURE_THREAD_LOCAL thread_lifetimes this_thread TENURE_TLS_MODEL;
+TENURE_DECLARE_THREAD_LOCAL(thread_lifetimes, this_thread)
 
 }

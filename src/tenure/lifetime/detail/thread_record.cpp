@@ -23,11 +23,12 @@ namespace tenure::inline TENURE_ABI {
 
 constinit detail::job_front detail::no_job_front{};
 constinit detail::temp_front detail::no_temp_front{};
-TENURE_THREAD_LOCAL detail::thread_lifetimes detail::this_thread{};
 constinit detail::thread_registry detail::threads{};
 constinit detail::retained_temp_ranges detail::retained_ranges{};
 
 namespace detail {
+
+TENURE_DEFINE_THREAD_LOCAL(thread_lifetimes, this_thread)
 
 void chunk_queue::push(lifetime_chunk* chunk) noexcept {
     chunk->next = nullptr;
@@ -155,7 +156,7 @@ namespace {
 // because nothing would close it. Rounds before the thread's first use are not counted. So if the first use is in a
 // destructor of the very last round, the record, its range and its chunks are abandoned. The next thread whose
 // thread-local state is at the same address closes that record.
-TENURE_THREAD_LOCAL std::size_t rounds_of_end = 0;
+TENURE_OWN_THREAD_LOCAL(std::size_t, rounds_of_end)
 
 /// Every lock except the registry's, which must be held so that the list of records does not change.
 template<class Visit>
@@ -173,7 +174,7 @@ void leave_to_child() noexcept {
     for_each_inner_lock([](platform::mutex& lock) { lock.abandon(); });
     threads.mutex.abandon();
     if (threads.mutex.is_mine()) return; // a signal handler has forked that interrupted its holder, which goes on
-    thread_record* const mine = this_thread.record;
+    thread_record* const mine = this_thread().record;
     for (thread_record* record = threads.first; record != nullptr;) {
         thread_record* const next = record->next;
         if (record != mine) {
@@ -206,7 +207,7 @@ constexpr platform::fork_steps steps_of_lifetimes{
     },
 };
 constinit platform::fork_handler of_lifetimes{platform::fork_order::lifetimes, nullptr, steps_of_lifetimes};
-__attribute__((constructor(101))) void start_lifetimes() noexcept {
+TENURE_AT_LOAD(start_lifetimes) {
     of_lifetimes.enlist();
     retained_ranges.prepare();
 }
@@ -247,27 +248,27 @@ void close_record(thread_record& record) noexcept {
     const platform::lock_guard lock(threads.mutex);
     retire_temp_job(record);
     remove(record);
-    this_thread.record = nullptr;
-    this_thread.job = &no_job_front;
-    this_thread.stacks = &no_temp_front;
-    current_tag.job_word = nullptr;
-    current_tag.count_second = nullptr;
+    this_thread().record = nullptr;
+    this_thread().job = &no_job_front;
+    this_thread().stacks = &no_temp_front;
+    this_thread_tag().job_word = nullptr;
+    this_thread_tag().count_second = nullptr;
     record.next = threads.unused;
     threads.unused = &record;
 }
 
 void end_of_thread() noexcept {
-    if (++rounds_of_end < platform::thread_end_rounds()) platform::at_thread_end(&end_of_thread);
-    if (this_thread.record != nullptr) close_record(*this_thread.record);
+    if (++rounds_of_end() < platform::thread_end_rounds()) platform::at_thread_end(&end_of_thread);
+    if (this_thread().record != nullptr) close_record(*this_thread().record);
 }
 
 /// An abandoned record of an earlier thread whose state was at the calling thread's address; nullptr if there is none.
 thread_record* find_left_behind() noexcept {
     const platform::lock_guard lock(threads.mutex);
-    return threads.of_threads.find(&this_thread);
+    return threads.of_threads.find(&this_thread());
 }
 
-void count_temp(std::uint16_t id) noexcept { count_tagged_temp(*this_thread.record, id); }
+void count_temp(std::uint16_t id) noexcept { count_tagged_temp(*this_thread().record, id); }
 
 thread_record* make_record(bool temp_passthrough, bool temp_job_passthrough) noexcept {
     const platform::lock_guard lock(threads.mutex);
@@ -277,7 +278,7 @@ thread_record* make_record(bool temp_passthrough, bool temp_job_passthrough) noe
     record->own_stacks.first_record.passthrough = temp_passthrough;
     record->own_stacks.second_record.passthrough = temp_passthrough;
     record->job.passthrough = temp_job_passthrough;
-    record->thread = &this_thread;
+    record->thread = &this_thread();
     push_front(threads.first, *record);
     threads.of_threads.add(*record);
     return record;
@@ -294,27 +295,28 @@ bool are_job_locks_free(platform::lock_patience& patience) noexcept {
 }
 
 thread_record* record_of_this_thread() noexcept {
-    if (this_thread.record != nullptr) return this_thread.record;
-    const bool is_over = rounds_of_end >= platform::thread_end_rounds();
+    if (this_thread().record != nullptr) return this_thread().record;
+    const bool is_over = rounds_of_end() >= platform::thread_end_rounds();
     if (is_over) return nullptr;
     if (!platform::at_thread_end(&end_of_thread)) {
-        if (!platform::has_end_slot(&end_of_thread)) rounds_of_end = platform::thread_end_rounds(); // do not ask again
+        if (!platform::has_end_slot(&end_of_thread))
+            rounds_of_end() = platform::thread_end_rounds(); // do not ask again
         return nullptr;
     }
     // Before the lock: the first read of an option may report a bad value to a handler that allocates.
     const bool temp_passthrough = passthrough_enabled(part::temp);
     const bool temp_job_passthrough = passthrough_enabled(part::temp_job);
-    if (this_thread.record != nullptr) return this_thread.record;
+    if (this_thread().record != nullptr) return this_thread().record;
     if (thread_record* const left = find_left_behind(); left != nullptr) close_record(*left);
     thread_record* const record = make_record(temp_passthrough, temp_job_passthrough);
     if (record == nullptr) return nullptr;
-    this_thread.record = record;
-    this_thread.job = &record->job.front;
-    this_thread.stacks = &record->own_stacks;
-    current_tag.temp_cursor = &this_thread.temp_cursor;
-    current_tag.tagged_from = &record->own_stacks.first_record.tagged_from;
-    current_tag.count_temp = &count_temp;
-    current_tag.job_word = &record->job.front.word; // the others are valid while this is set
+    this_thread().record = record;
+    this_thread().job = &record->job.front;
+    this_thread().stacks = &record->own_stacks;
+    this_thread_tag().temp_cursor = &this_thread().temp_cursor;
+    this_thread_tag().tagged_from = &record->own_stacks.first_record.tagged_from;
+    this_thread_tag().count_temp = &count_temp;
+    this_thread_tag().job_word = &record->job.front.word; // the others are valid while this is set
     return record;
 }
 

@@ -140,7 +140,7 @@ struct thread_record {
     temp_record* scratch = &own_stacks.first_record; ///< the stack whose position is in the thread-local words
     job_record job;
 
-    [[nodiscard]] temp_stacks& stacks() const noexcept { return *static_cast<temp_stacks*>(this_thread.stacks); }
+    [[nodiscard]] temp_stacks& stacks() const noexcept { return *static_cast<temp_stacks*>(this_thread().stacks); }
 };
 
 /// Exchanges the position in the thread-local words with another one.
@@ -222,27 +222,27 @@ void retire_temp_job(thread_record& record) noexcept;
 /// Requires  the record is the calling thread's, and no tag is set.
 inline void switch_untagged_stacks(thread_record& record, temp_stacks& next) noexcept {
     temp_stacks& now = record.stacks();
-    now.first.cursor = this_thread.temp_cursor;
-    now.first.limit = this_thread.temp_limit;
-    now.first.chunk = this_thread.temp_chunk;
-    now.first.floor = this_thread.temp_floor;
-    this_thread.temp_cursor = next.first.cursor;
-    this_thread.temp_limit = next.first.limit;
-    this_thread.temp_chunk = next.first.chunk;
-    this_thread.temp_floor = next.first.floor;
-    this_thread.stacks = &next;
+    now.first.cursor = this_thread().temp_cursor;
+    now.first.limit = this_thread().temp_limit;
+    now.first.chunk = this_thread().temp_chunk;
+    now.first.floor = this_thread().temp_floor;
+    this_thread().temp_cursor = next.first.cursor;
+    this_thread().temp_limit = next.first.limit;
+    this_thread().temp_chunk = next.first.chunk;
+    this_thread().temp_floor = next.first.floor;
+    this_thread().stacks = &next;
     record.scratch = &next.first_record;
-    current_tag.tagged_from = &next.first_record.tagged_from;
-    current_tag.count_second = &count_second_stack; // the new stacks may have a second one
+    this_thread_tag().tagged_from = &next.first_record.tagged_from;
+    this_thread_tag().count_second = &count_second_stack; // the new stacks may have a second one
 }
 
 /// The same under any tag.
 inline void switch_stacks(thread_record& record, temp_stacks& next) noexcept {
     if (&record.stacks() == &next) return;
-    if (current_tag.id != 0) [[unlikely]]
-        count_tagged_stacks(record, current_tag.id);
+    if (this_thread_tag().id != 0) [[unlikely]]
+        count_tagged_stacks(record, this_thread_tag().id);
     switch_untagged_stacks(record, next);
-    if (current_tag.id != 0) [[unlikely]]
+    if (this_thread_tag().id != 0) [[unlikely]]
         count_tagged_stacks(record, 0); // what was allocated before is not this tag's
 }
 

@@ -57,6 +57,11 @@ void process_deallocate(void* block) noexcept {
     ::free(block);
 }
 
+void* aligned_from_malloc(std::size_t bytes, std::size_t alignment) noexcept {
+    return ::aligned_alloc(alignment, bytes);
+}
+void free_aligned(void* block) noexcept { ::free(block); }
+
 std::size_t process_usable(const void* block) noexcept { return ::malloc_usable_size(const_cast<void*>(block)); }
 
 }

@@ -11,7 +11,7 @@
 #include <tenure/base/host.hpp>
 #include <tenure/base/report.hpp>
 #include <tenure/platform/posix/elf_symbols.hpp>
-#include <tenure/platform/posix/short_name.hpp>
+#include <tenure/platform/short_name.hpp>
 
 // Call stacks as text. Under a sanitizer its symboliser gives functions, files and lines. Elsewhere the names come from
 // the loaded files, and a command that prints the lines is written below the stack. Libraries that read line tables

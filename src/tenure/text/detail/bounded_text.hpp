@@ -20,7 +20,7 @@ public:
     bounded_text(char* to, std::size_t room_bytes) noexcept : end_(to), room_(room_bytes) {}
 
     /// Out of line: inline, GCC 12 takes the branches for long texts for errors where it knows that the text is short.
-    [[gnu::noinline]] void put(const char* text, std::size_t bytes) noexcept {
+    TENURE_NOINLINE void put(const char* text, std::size_t bytes) noexcept {
         needed_ += bytes;
         const std::size_t written = std::min(bytes, room_);
         copy(end_, text, written);

@@ -88,10 +88,10 @@ void note_made(const void* object, const char* type, std::size_t bytes, void* ne
     if (is_stack_due()) {
         void* frames[held_list::max_frames + 1] = {};
         const std::size_t count = host::walk_stack(frames, held_list::max_frames + 1);
-        const std::size_t own = count == 0 || frames[0] == __builtin_return_address(0) ? 0 : 1;
+        const std::size_t own = count == 0 || frames[0] == TENURE_RETURN_ADDRESS() ? 0 : 1;
         std::copy_n(frames + own, std::min(count - own, held_list::max_frames), noted.frames);
     } else {
-        noted.frames[0] = __builtin_return_address(0);
+        noted.frames[0] = TENURE_RETURN_ADDRESS();
         noted.frames[1] = next_caller;
     }
     made.change([&](auto& table) { table.put(noted); });

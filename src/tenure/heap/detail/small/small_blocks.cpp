@@ -120,7 +120,7 @@ thread_cache* small_blocks::open_cache(std::uint16_t tag) noexcept {
     cache->bytes_to_sample = 0; // a tag's cache may become a main one, and a main one a tag's
     cache->has_drawn = false;
     cache->sampled_class = 0;
-    cache->thread = &platform::this_thread_slots;
+    cache->thread = &platform::this_thread_slots();
     cache->main = cache;
     cache->next_of_thread = nullptr;
     std::ranges::fill(cache->known, nullptr);
@@ -157,7 +157,7 @@ void small_blocks::close_cache(thread_cache& cache) noexcept {
 
 void small_blocks::close_abandoned() noexcept {
     const platform::lock_guard lock(mutex_);
-    while (thread_cache* const cache = used_.find(&platform::this_thread_slots)) retire_cache(*cache);
+    while (thread_cache* const cache = used_.find(&platform::this_thread_slots())) retire_cache(*cache);
 }
 
 /// Requires  the lock.

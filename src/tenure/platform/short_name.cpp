@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/platform/posix/short_name.hpp>
+#include <tenure/platform/short_name.hpp>
 
 #include <cstring>
 

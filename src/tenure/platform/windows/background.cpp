@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+#include <tenure/platform/background.hpp>
+
+#include <atomic>
+#include <cstddef>
+
+#include <tenure/platform/clock.hpp>
+#include <tenure/platform/windows/system.hpp>
+
+namespace tenure::inline TENURE_ABI::platform {
+
+namespace {
+
+using background_function = void (*)() noexcept;
+
+struct own_thread_state {
+    // Written by the thread that starts it, after the previous one has ended.
+    background_function function = nullptr;
+    HANDLE wake = nullptr;  ///< an event: the thread is to stop
+    HANDLE ended = nullptr; ///< an event: the thread runs no code of this module any more
+    bool is_started = false;
+    std::atomic<background_phase> phase{background_phase::none};
+    std::atomic<bool> is_stopped{false}; ///< once true, it stays true: nothing can start a thread
+};
+constinit own_thread_state own{};
+
+void name_this_thread() noexcept {
+    using describe = HRESULT(__stdcall*)(HANDLE, const wchar_t*);
+    const auto called = function_of<describe>(L"kernelbase.dll", "SetThreadDescription");
+    if (called != nullptr) called(::GetCurrentThread(), L"tenure");
+}
+
+// The last call is a jump: it returns to the system. So once the event is set, this module may be unloaded.
+DWORD __stdcall run(void*) noexcept {
+    name_this_thread();
+    own.phase.store(background_phase::running);
+    own.function();
+    own.phase.store(background_phase::none);
+    const HANDLE ended = own.ended;
+    return static_cast<DWORD>(::SetEvent(ended));
+}
+
+void wait_until_ended() noexcept {
+    constexpr DWORD longest_ms = 10'000;
+    if (own.is_started) ::WaitForSingleObject(own.ended, longest_ms);
+    own.is_started = false;
+}
+
+// When a plug-in with a static copy is unloaded, the thread must not go on in code that is gone. The caller holds the
+// loader's lock, which a thread needs to end, so this waits for the event and not for the thread. At the end of the
+// process the thread has been stopped already.
+__attribute__((destructor)) void stop_when_unloaded() noexcept {
+    if (is_process_ending() || !is_unloadable()) return;
+    own.is_stopped.store(true);
+    if (own.wake != nullptr) ::SetEvent(own.wake);
+    wait_until_ended();
+    if (own.wake != nullptr) ::CloseHandle(own.wake);
+    if (own.ended != nullptr) ::CloseHandle(own.ended);
+    own.wake = own.ended = nullptr;
+}
+
+[[nodiscard]] bool has_events() noexcept {
+    if (own.wake == nullptr) own.wake = ::CreateEventW(nullptr, TRUE, FALSE, nullptr);
+    if (own.ended == nullptr) own.ended = ::CreateEventW(nullptr, TRUE, FALSE, nullptr);
+    return own.wake != nullptr && own.ended != nullptr;
+}
+
+}
+
+bool is_unloadable() noexcept {
+#if defined(TENURE_SHARED)
+    return false; // module.cpp
+#else
+    return module_of(&own) != ::GetModuleHandleW(nullptr);
+#endif
+}
+
+background_start start_background(background_function function) noexcept {
+    constexpr std::size_t stack_bytes = std::size_t{256} * 1024;
+    if (own.is_stopped.load() || is_process_ending()) return background_start::impossible;
+    const kept_error kept;
+    wait_until_ended();
+    if (!has_events()) return background_start::refused;
+    ::ResetEvent(own.ended);
+    own.function = function;
+    own.phase.store(background_phase::passing);
+    const HANDLE thread =
+        ::CreateThread(nullptr, stack_bytes, &run, nullptr, STACK_SIZE_PARAM_IS_A_RESERVATION, nullptr);
+    if (thread == nullptr) {
+        own.phase.store(background_phase::none);
+        return background_start::refused;
+    }
+    ::CloseHandle(thread);
+    own.is_started = true;
+    return background_start::started;
+}
+
+bool sleep_in_background(std::uint64_t time_ns) noexcept {
+    constexpr std::uint64_t ns_per_ms = 1'000'000, longest_ms = 0x7FFF'FFFF;
+    const std::uint64_t ms = (time_ns + ns_per_ms - 1) / ns_per_ms;
+    ::WaitForSingleObject(own.wake, static_cast<DWORD>(ms < longest_ms ? ms : longest_ms));
+    return !own.is_stopped.load();
+}
+
+bool is_background_stopped() noexcept { return own.is_stopped.load(std::memory_order_relaxed); }
+
+background_phase phase_of_background() noexcept { return own.phase.load(); }
+
+void forget_background() noexcept {}
+
+}
