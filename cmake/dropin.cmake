@@ -15,8 +15,24 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=" OR TENURE_CHECKS GREATER 1)
     return()
 endif()
 
+# One folder per C library: what each has beyond the C standard's functions, and how its own malloc is reached.
+set(dropin_c_library musl)
+if(TENURE_HAS_GLIBC)
+    set(dropin_c_library glibc)
+endif()
+
 set(dropin_dir ${PROJECT_SOURCE_DIR}/src/tenure/dropin)
-file(GLOB dropin_sources CONFIGURE_DEPENDS ${dropin_dir}/*.cpp)
+file(GLOB dropin_sources CONFIGURE_DEPENDS ${dropin_dir}/*.cpp ${dropin_dir}/${dropin_c_library}/*.cpp)
+
+# How the drop-in is linked, unless the toolchain file says it. The compiler's runtime comes from static libraries, and
+# the compiler's start files, which destroy objects at exit, are not needed. Sorted sections keep large objects behind
+# those that each process touches (TENURE_BEHIND_OTHERS). The library has few segments, because each is mapped at every
+# start.
+if(NOT DEFINED TENURE_DROPIN_LINK_OPTIONS)
+    set(TENURE_DROPIN_LINK_OPTIONS -nodefaultlibs -nostartfiles -Wl,-z,noseparate-code -Wl,-O1 -Wl,--as-needed
+        -Wl,--sort-section=name)
+    set(TENURE_DROPIN_RUNTIME gcc gcc_eh c)
+endif()
 
 # The rooms that the drop-in uses, without files for other rooms: nothing that throws, and not the interface to malloc,
 # which the drop-in itself is.
@@ -71,14 +87,10 @@ function(tenure_add_dropin target level)
         LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
         LINK_DEPENDS ${dropin_dir}/exports.map
     )
-    # Links the C library only: the C++ library alone makes every program start 0.65 ms slower. The compiler's runtime
-    # comes from static libraries, and the compiler's start files, which destroy objects at exit, are not
-    # needed. The library is never unloaded, because its blocks are in use everywhere. It has few
-    # segments, because each is mapped at every start; sorted
-    # sections keep large objects behind those that each process touches (TENURE_BEHIND_OTHERS).
-    target_link_options(${target} PRIVATE -nodefaultlibs -nostartfiles -Wl,--version-script=${dropin_dir}/exports.map
-        -Wl,-z,defs -Wl,-z,nodelete -Wl,-z,noseparate-code -Wl,-O1 -Wl,--gc-sections -Wl,--as-needed
-        -Wl,--sort-section=name)
+    # Links the C library only: the C++ library alone makes every program start 0.65 ms slower. The library is never
+    # unloaded, because its blocks are in use everywhere.
+    target_link_options(${target} PRIVATE ${TENURE_DROPIN_LINK_OPTIONS}
+        -Wl,--version-script=${dropin_dir}/exports.map -Wl,-z,defs -Wl,-z,nodelete -Wl,--gc-sections)
     # The plain form binds most functions at their first call: a short process calls few of them. Read-only relocated
     # data would cost a system call and split a mapping. Both together take 8 us of each start. The hardened form has
     # both.
@@ -87,7 +99,7 @@ function(tenure_add_dropin target level)
     else()
         target_link_options(${target} PRIVATE -Wl,-z,lazy -Wl,-z,norelro)
     endif()
-    target_link_libraries(${target} PRIVATE gcc gcc_eh c)
+    target_link_libraries(${target} PRIVATE ${TENURE_DROPIN_RUNTIME})
 endfunction()
 
 tenure_add_dropin(tenure_malloc 0)
