@@ -53,12 +53,17 @@ function(tenure_compile_dropin target level)
     target_compile_definitions(${target} PRIVATE TENURE_CHECKS=${level} TENURE_BUILDING=1 TENURE_DROPIN=1
         TENURE_VALGRIND=$<BOOL:${TENURE_VALGRIND}>)
     tenure_precompile(${target} ${tenure_standard_headers})
+    # What is measured and installed is compiled source by source, as the library is.
+    if(TENURE_UNITY_BUILD)
+        target_compile_options(${target} PRIVATE -Wno-shadow)
+    endif()
     set_target_properties(${target} PROPERTIES
         TENURE_WITHOUT_RUNTIME ON
         POSITION_INDEPENDENT_CODE ON
         CXX_VISIBILITY_PRESET hidden
         VISIBILITY_INLINES_HIDDEN ON
-        UNITY_BUILD OFF # the linker drops unused code by its section
+        UNITY_BUILD ${TENURE_UNITY_BUILD}
+        UNITY_BUILD_MODE GROUP
     )
 endfunction()
 
@@ -105,6 +110,22 @@ endfunction()
 tenure_add_dropin(tenure_malloc 0)
 tenure_add_dropin(tenure_malloc_hardened 1)
 tenure_add_dropin(tenure_malloc_advised 0 ADVISED)
+
+# For static programs, which only musl makes with another malloc: libtenure_malloc.a has one object, so that a program
+# gets all of it, and that object shows the exported functions alone.
+if(NOT TENURE_HAS_GLIBC)
+    find_program(TENURE_LD ld REQUIRED)
+    find_program(TENURE_OBJCOPY objcopy REQUIRED)
+    set(tenure_malloc_archive ${PROJECT_BINARY_DIR}/libtenure_malloc.a)
+    add_custom_command(OUTPUT ${tenure_malloc_archive} COMMAND_EXPAND_LISTS VERBATIM
+        COMMAND ${TENURE_LD} -r -o tenure_malloc.o $<TARGET_OBJECTS:tenure_malloc> $<TARGET_OBJECTS:tenure_dropin_rooms_0>
+        COMMAND ${TENURE_OBJCOPY} --localize-hidden tenure_malloc.o
+        COMMAND ${CMAKE_COMMAND} -E rm -f ${tenure_malloc_archive}
+        COMMAND ${CMAKE_AR} rcs ${tenure_malloc_archive} tenure_malloc.o
+        DEPENDS tenure_malloc tenure_dropin_rooms_0)
+    add_custom_target(tenure_malloc_static ALL DEPENDS ${tenure_malloc_archive})
+    install(FILES ${tenure_malloc_archive} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 
 function(tenure_add_new_delete target level)
     add_library(${target} STATIC ${dropin_dir}/operators.cpp ${dropin_dir}/linked/slow.cpp

@@ -19,6 +19,5 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 find_program(TENURE_QEMU_ARM64 qemu-aarch64)
 mark_as_advanced(TENURE_QEMU_ARM64)
 if(TENURE_QEMU_ARM64)
-    # -E LD_PRELOAD: see tests/dropin/CMakeLists.txt. The emulator itself is a program of this machine.
-    set(CMAKE_CROSSCOMPILING_EMULATOR ${TENURE_QEMU_ARM64} -L /usr/aarch64-linux-gnu)
+    set(CMAKE_CROSSCOMPILING_EMULATOR ${CMAKE_CURRENT_LIST_DIR}/run_arm64)
 endif()

@@ -56,6 +56,26 @@ void expect_pages(const char* call, const void* range, std::size_t bytes) {
     if (address_of(range) % page() != 0 || bytes % page() != 0) refuse(call, range, bytes);
 }
 
+/// The last mappings that end within a page, as files do: they are unmapped as they were mapped.
+struct odd_mapping {
+    std::atomic<void*> begin{nullptr};
+    std::atomic<std::size_t> bytes{0};
+};
+std::array<odd_mapping, 64> odd_mappings;
+std::atomic<std::size_t> next_odd{0};
+
+void* note_odd(void* begin, std::size_t bytes) {
+    if (bytes % page() == 0) return begin;
+    odd_mapping& noted = odd_mappings[next_odd.fetch_add(1) % odd_mappings.size()];
+    noted.begin = begin;
+    noted.bytes = bytes;
+    return begin;
+}
+[[nodiscard]] bool is_odd(const void* begin, std::size_t bytes) {
+    return std::ranges::any_of(odd_mappings,
+                               [&](const odd_mapping& each) { return each.begin == begin && each.bytes == bytes; });
+}
+
 [[nodiscard]] void* raw_map(void* wanted, std::size_t bytes, int rights, int flags, int file, off_t offset) {
     return pointer_at(static_cast<std::uintptr_t>(::syscall(SYS_mmap, wanted, bytes, rights, flags, file, offset)));
 }
@@ -94,20 +114,19 @@ void* mmap(void* wanted, std::size_t bytes, int rights, int flags, int file, off
         errno = EINVAL;
         return MAP_FAILED;
     }
-    if (file < 0) expect_pages("mmap", nullptr, bytes);
     const bool is_fixed = (flags & (MAP_FIXED | MAP_FIXED_NOREPLACE)) != 0;
     if (is_fixed) expect_pages("mmap", wanted, static_cast<std::size_t>(offset));
     if (is_fixed || (wanted != nullptr && tenure::is_aligned(wanted, page()))) {
         void* const mapped = raw_map(wanted, align_up(bytes, page()), rights, flags, file, offset);
-        if (is_fixed || mapped == MAP_FAILED || tenure::is_aligned(mapped, page())) return mapped;
+        if (is_fixed || mapped == MAP_FAILED || tenure::is_aligned(mapped, page())) return note_odd(mapped, bytes);
         raw_unmap(address_of(mapped), address_of(mapped) + align_up(bytes, page()));
     }
-    return map_anywhere(align_up(bytes, page()), rights, flags, file, offset);
+    return note_odd(map_anywhere(align_up(bytes, page()), rights, flags, file, offset), bytes);
 }
 
 int munmap(void* range, std::size_t bytes) noexcept {
-    expect_pages("munmap", range, bytes);
-    return static_cast<int>(::syscall(SYS_munmap, range, bytes));
+    if (!is_odd(range, bytes)) expect_pages("munmap", range, bytes);
+    return static_cast<int>(::syscall(SYS_munmap, range, align_up(bytes, page())));
 }
 
 int mprotect(void* range, std::size_t bytes, int rights) noexcept {
