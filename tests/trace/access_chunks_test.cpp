@@ -184,7 +184,7 @@ TEST(access_chunks, figures_and_exports_show_them) {
     EXPECT_EQ(figures.touched_blocks, 2u);
     EXPECT_EQ(figures.watched_ns, 30'000u);
     EXPECT_EQ(figures.accesses, 43u);
-    EXPECT_NE(to_text(found, figures, 100).find("3 blocks, up to four at a time, in 2 windows of 30 us in all"),
+    EXPECT_NE(to_text(found, figures, 100).find("3 blocks, up to four at a time, in 2 windows of 30.0 us in all"),
               std::string::npos)
         << to_text(found, figures, 100);
     EXPECT_NE(to_json(found, figures, 100).find("\"touched_blocks\": 2"), std::string::npos);

@@ -112,9 +112,9 @@ std::uint64_t access_sampler::processor_ns() const {
 /// where it waits, or other programs run beside it. `processor_ns_before`: of the processes, before the window.
 /// Returns   false when it is time to stop.
 bool access_sampler::pause(std::uint64_t hits, std::uint64_t processor_ns_before) {
-    constexpr std::uint64_t part = 100; // of the time
+    constexpr std::uint64_t part = 64; // of the time
     constexpr std::uint64_t step_ns = 2 * sampler_ms, longest_ns = 200 * sampler_ms;
-    constexpr std::uint64_t calls_of_window = 8; // each interrupts the processor that runs the thread
+    constexpr std::uint64_t calls_of_window = 4; // as long as so many hits: each interrupts the thread
     const std::uint64_t wanted_ns = (hits + calls_of_window) * hit_ns_ * part;
     const std::uint64_t begin_ns = platform::monotonic_ns();
     do {

@@ -228,25 +228,21 @@ void watchpoints::read_ring(thread& of, outcome& to) const {
 }
 
 watchpoints::probe watchpoints::try_out() {
-    constexpr std::size_t hits = 33;
-    std::array<std::uint64_t, hits> spent_ns{};
-    std::uint64_t watched = 0;
-    const int event = open_event(attributes_of(reinterpret_cast<std::uint64_t>(&watched)), 0);
-    if (event < 0) return {errno, 0};
+    alignas(watched_bytes) std::array<volatile std::uint64_t, max_watchpoints> words{};
+    std::vector<std::uint64_t> addresses, spent_ns;
+    for (volatile std::uint64_t& each : words) addresses.push_back(reinterpret_cast<std::uint64_t>(&each));
+    watchpoints points(static_cast<std::uint32_t>(::getpid()));
+    if (!points.find_threads()) return {points.error() != 0 ? points.error() : ENODEV, 0};
+    points.watch(addresses);
+    for (std::uint32_t turn = 0; turn < max_hits; ++turn)
+        for (volatile std::uint64_t& each : words) each = turn;
+    const outcome found = points.stop();
     // A virtual machine may accept watchpoints that never report anything.
-    std::uint64_t count = 0;
-    static_cast<void>(::ioctl(event, PERF_EVENT_IOC_ENABLE, 0));
-    for (std::uint64_t& each : spent_ns) {
-        const std::uint64_t begin_ns = platform::monotonic_ns();
-        static_cast<volatile std::uint64_t&>(watched) = 1;
-        each = platform::monotonic_ns() - begin_ns;
-    }
-    static_cast<void>(::ioctl(event, PERF_EVENT_IOC_DISABLE, 0));
-    const bool is_read = ::read(event, &count, sizeof count) == sizeof count;
-    ::close(event);
-    if (!is_read || count < hits) return {ENODEV, 0};
+    if (found.hits.size() < max_hits) return {ENODEV, 0};
+    for (std::size_t index = 1; index < found.hits.size(); ++index)
+        spent_ns.push_back(found.hits[index].time_ns - found.hits[index - 1].time_ns);
     std::sort(spent_ns.begin(), spent_ns.end());
-    return {0, spent_ns[hits / 2]};
+    return {0, spent_ns[spent_ns.size() / 2]};
 }
 
 std::string watchpoint_error(int number) {

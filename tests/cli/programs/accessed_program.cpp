@@ -75,7 +75,7 @@ private:
     std::vector<std::uint64_t*> keys_, values_, singles_, archives_;
 };
 
-constexpr std::size_t usual_count = 20'000;
+constexpr std::size_t usual_count = 10'000;
 
 void visit_pairs(std::chrono::milliseconds time, std::size_t count = usual_count) {
     const auto end = std::chrono::steady_clock::now() + time;

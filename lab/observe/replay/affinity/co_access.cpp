@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <tuple>
@@ -25,12 +26,15 @@ constexpr std::uint64_t pairs_for_medium = 15, pairs_for_high = 50;
 /// What frees a block, or the list that it is in, touches it shortly before. Times of events are rounded down, and what
 /// is behind them may be of the malloc, or of the next block at the address.
 constexpr std::uint64_t free_margin_ns = 100'000;
+/// A hit can take twice as long as those that were measured at the beginning: the machine has other work.
+constexpr std::uint64_t hit_slack = 2;
+
 constexpr std::size_t deepest_site = 8; ///< frames
 
 struct timed_access {
     std::uint64_t time_ns;
-    std::uint64_t own_ns; ///< without the time that earlier hits of the thread have taken
     std::uint32_t thread;
+    std::int64_t place; ///< among the hits of its thread in the window
 };
 
 /// The accesses of a block in a window, while they say something.
@@ -52,23 +56,27 @@ struct watched_time {
     made.end_ns = std::max(made.begin_ns, made.end_ns);
     for (const trace_access& each : block.accesses)
         if (each.time_ns >= made.begin_ns && each.time_ns <= made.end_ns)
-            made.accesses.push_back({each.time_ns, each.time_ns, each.thread});
+            made.accesses.push_back({each.time_ns, each.thread, 0});
     return made;
 }
 
-/// Takes the time that hits cost out of the times of those behind them.
-void set_own_times(std::vector<watched_time>& times, std::uint64_t hit_ns) {
+void set_places(std::vector<watched_time>& times) {
     std::vector<timed_access*> all;
     for (watched_time& each : times)
         for (timed_access& access : each.accesses) all.push_back(&access);
     std::stable_sort(all.begin(), all.end(),
                      [](const timed_access* a, const timed_access* b) { return a->time_ns < b->time_ns; });
-    std::map<std::uint32_t, std::uint64_t> spent_ns; // by thread
-    for (timed_access* const each : all) {
-        std::uint64_t& spent = spent_ns[each->thread];
-        each->own_ns = each->time_ns - std::min(each->time_ns, spent);
-        spent += hit_ns;
-    }
+    std::map<std::uint32_t, std::int64_t> next; // by thread
+    for (timed_access* const each : all) each->place = next[each->thread]++;
+}
+
+/// Whether two accesses are together. Each hit from the first to the second takes time.
+[[nodiscard]] bool are_together(const timed_access& a, const timed_access& b, std::uint64_t hit_ns) {
+    constexpr std::int64_t most_hits = 4;
+    const std::int64_t hits = std::abs(a.place - b.place);
+    const std::uint64_t between_ns = a.time_ns > b.time_ns ? a.time_ns - b.time_ns : b.time_ns - a.time_ns;
+    return a.thread == b.thread && hits <= most_hits &&
+           between_ns <= together_ns + static_cast<std::uint64_t>(hits) * hit_slack * hit_ns;
 }
 
 [[nodiscard]] std::span<const timed_access> until(const std::vector<timed_access>& of, std::uint64_t end_ns) {
@@ -79,13 +87,10 @@ void set_own_times(std::vector<watched_time>& times, std::uint64_t hit_ns) {
 
 /// How many accesses of `one` have one of `other` near them, on the same thread.
 [[nodiscard]] std::uint64_t near_of(std::span<const timed_access> one, std::span<const timed_access> other,
-                                    std::uint64_t near_ns) {
+                                    std::uint64_t hit_ns) {
     return static_cast<std::uint64_t>(std::count_if(one.begin(), one.end(), [&](const timed_access& each) {
-        return std::any_of(other.begin(), other.end(), [&](const timed_access& near) {
-            const std::uint64_t between =
-                near.own_ns > each.own_ns ? near.own_ns - each.own_ns : each.own_ns - near.own_ns;
-            return near.thread == each.thread && between <= near_ns;
-        });
+        return std::any_of(other.begin(), other.end(),
+                           [&](const timed_access& near) { return are_together(each, near, hit_ns); });
     }));
 }
 
@@ -96,15 +101,15 @@ void set_own_times(std::vector<watched_time>& times, std::uint64_t hit_ns) {
            std::exp(-2.0 * static_cast<double>(near_ns) * static_cast<double>(count) / static_cast<double>(length_ns));
 }
 
-[[nodiscard]] pair_figures figures_of_pair(const watched_time& a, const watched_time& b, std::uint64_t near_ns) {
+[[nodiscard]] pair_figures figures_of_pair(const watched_time& a, const watched_time& b, std::uint64_t hit_ns) {
     const std::uint64_t begin_ns = std::max(a.begin_ns, b.begin_ns), end_ns = std::min(a.end_ns, b.end_ns);
     const std::span<const timed_access> one = until(a.accesses, end_ns), other = until(b.accesses, end_ns);
     pair_figures made;
     if (one.empty() || other.empty() || end_ns <= begin_ns) return made;
-    const std::uint64_t length_ns = end_ns - begin_ns;
+    const std::uint64_t length_ns = end_ns - begin_ns, near_ns = together_ns + hit_slack * hit_ns;
     made.pairs = 1;
     made.accesses = one.size() + other.size();
-    made.near = near_of(one, other, near_ns) + near_of(other, one, near_ns);
+    made.near = near_of(one, other, hit_ns) + near_of(other, one, hit_ns);
     made.near_pairs = std::uint64_t{made.near != 0};
     made.by_chance = static_cast<double>(one.size()) * chance_of(other.size(), length_ns, near_ns) +
                      static_cast<double>(other.size()) * chance_of(one.size(), length_ns, near_ns);
@@ -172,17 +177,17 @@ private:
             for (std::size_t index = 0; index < times.size(); ++index) add_touches(window.blocks[index], times[index]);
             return;
         }
-        set_own_times(times, window.hit_ns);
-        const std::uint64_t near_ns = together_ns + window.hit_ns / 2;
+        set_places(times);
         for (std::size_t index = 0; index + 1 < times.size(); index += 2) {
             growing_pair* const pair = pair_of(window, index, index + 1);
             if (pair == nullptr) continue;
-            const pair_figures figures = figures_of_pair(times[index], times[index + 1], near_ns);
+            const pair_figures figures = figures_of_pair(times[index], times[index + 1], window.hit_ns);
             (is_learned ? pair->made.learned : pair->made.checked).add(figures);
             if (figures.near != 0) pair->relations.insert(relation_of(window, index));
             // A block of each couple: they have the same sites as the couple.
             for (std::size_t other = 0; other + 1 < times.size(); other += 2)
-                if (other != index) pair->made.crossed.add(figures_of_pair(times[index], times[other + 1], near_ns));
+                if (other != index)
+                    pair->made.crossed.add(figures_of_pair(times[index], times[other + 1], window.hit_ns));
         }
     }
 

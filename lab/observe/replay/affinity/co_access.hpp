@@ -25,8 +25,8 @@
 
 namespace tenure::lab {
 
-/// Two accesses on one thread are together if less than this is between them, without the time that it takes to report
-/// accesses. That time is known by half: so much of it is added.
+/// Two accesses on one thread are together if less than this is between them, and the time that it takes to report the
+/// accesses from the first to the second: each twice as long as measured, because it varies.
 inline constexpr std::uint64_t together_ns = 10'000;
 
 /// Accesses of pairs of blocks.
