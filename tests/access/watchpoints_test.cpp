@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
@@ -67,11 +68,11 @@ TEST_F(watched_process, reads_and_writes_are_reported_with_their_places_and_time
 
 TEST_F(watched_process, a_hot_word_is_watched_for_a_few_hits_and_again_in_the_next_window) {
     const std::vector<std::uint64_t> places{address_of_word(0)};
-    for (const int times : {1000, 3, 1000, 1000, 5}) {
+    for (const std::uint32_t times : {1000U, 3U, 1000U, 1000U, 5U}) {
         points_.watch(places);
-        for (int time = 0; time < times; ++time) watched_words[0] = 1;
+        for (std::uint32_t time = 0; time < times; ++time) watched_words[0] = 1;
         const watchpoints::outcome found = points_.stop();
-        const auto expected = static_cast<std::uint32_t>(times > 8 ? watchpoints::max_hits : times);
+        const std::uint32_t expected = std::min(times, std::uint32_t{watchpoints::max_hits});
         EXPECT_EQ(found.counts[0], expected) << times;
         EXPECT_GE(found.hits.size(), expected) << times;
         EXPECT_LE(found.hits.size(), expected + 1U) << "one more may come while it is removed";

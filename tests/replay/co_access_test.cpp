@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "observe/replay/affinity/related_blocks.hpp"
 #include "observe/replay/plan/replay_plan.hpp"
 #include "replay/made_trace.hpp"
+#include "support/process.hpp"
 
 namespace {
 
@@ -212,6 +214,54 @@ TEST(related_blocks, successive_ones_have_a_distance_in_their_thread) {
     EXPECT_EQ(found[5], 3u);
     EXPECT_EQ(found[1], no_neighbour);
     EXPECT_EQ(found[4], no_neighbour);
+}
+
+TEST(measured_affinity, a_group_brings_pairs_together_that_other_blocks_lie_between) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer brings a malloc of its own";
+    visited_program program;
+    for (std::size_t index = 0; index < 60; ++index) program.watch_couples(index, index + 100, 300);
+    const trace recorded = program.take();
+    const std::vector<block_life> lives = lives_of(recorded);
+    const std::vector<advised_affinity> groups = join_pairs(find_co_access(recorded, lives));
+    ASSERT_EQ(groups.size(), 1u);
+    replay_settings settings;
+    settings.rounds = 6;
+    const found_malloc base{std::string(system_malloc_name), {}, {}, true, {}, {}};
+    const affinity_saving found = measure_affinity(recorded, lives, groups.front(), base, settings);
+    ASSERT_EQ(found.error, "");
+    EXPECT_EQ(found.pairs, static_cast<double>(visited_pairs));
+    EXPECT_EQ(found.recorded.close, 0) << "a block of 1000 bytes lies between them";
+    EXPECT_GE(found.recorded.distance, 1000);
+    EXPECT_GE(found.advised.close, 99) << "all but those at the end of a page of the group";
+    EXPECT_LE(found.advised.distance, 64);
+    EXPECT_GT(found.advised.same_page, found.recorded.same_page);
+    EXPECT_TRUE(found.is_nearer());
+    EXPECT_GT(found.recorded.shuffled_ns, 0);
+    EXPECT_GT(found.advised.visit_ns, 0);
+    EXPECT_EQ(found.visit_ratio.rounds, 6u);
+}
+
+TEST(measured_affinity, pairs_that_are_allocated_apart_stay_apart) {
+    if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer brings a malloc of its own";
+    made::program program;
+    const std::uint32_t key = program.stack({0x100}), value = program.stack({0x200});
+    for (int index = 0; index < 500; ++index) program.allocate(48, key);
+    for (int index = 0; index < 500; ++index) program.allocate(72, value);
+    const trace recorded = program.take();
+    const std::vector<block_life> lives = lives_of(recorded);
+    advised_affinity group;
+    for (block_group& each : groups_of(recorded, lives))
+        group.sites.push_back(std::make_shared<const block_group>(std::move(each)));
+    group.pairs.emplace_back();
+    group.pairs.back().relations.push_back({window_choice::matched, 0, key, value});
+    replay_settings settings;
+    settings.rounds = 6;
+    const found_malloc base{std::string(system_malloc_name), {}, {}, true, {}, {}};
+    const affinity_saving found = measure_affinity(recorded, lives, group, base, settings);
+    ASSERT_EQ(found.error, "");
+    EXPECT_EQ(found.pairs, 500);
+    EXPECT_FALSE(found.is_nearer());
+    EXPECT_FALSE(found.is_proven());
 }
 
 TEST(affinity_text, a_group_that_is_not_nearer_says_what_to_do) {

@@ -78,9 +78,8 @@ private:
 constexpr std::size_t usual_count = 10'000;
 
 void visit_pairs(std::chrono::milliseconds time, std::size_t count = usual_count) {
-    const auto end = std::chrono::steady_clock::now() + time;
     const blocks all(count);
-    all.visit(end);
+    all.visit(std::chrono::steady_clock::now() + time);
 }
 
 void visit_on_threads(std::chrono::milliseconds time) {

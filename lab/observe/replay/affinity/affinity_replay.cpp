@@ -99,6 +99,10 @@ affinity_saving measure_affinity(const trace& recorded, std::span<const block_li
         if (each.state != outcome::measured) made.error = each.name + ": " + each.reason;
     if (!made.error.empty()) return made;
     const contestant_result &as_it_was = found.contestants[0], &in_group = found.contestants[1];
+    if (median_of_metric(as_it_was, replay_digest) != median_of_metric(in_group, replay_digest)) {
+        made.error = "the blocks did not hold the same data in both replays";
+        return made;
+    }
     made.recorded = placement_of(as_it_was);
     made.advised = placement_of(in_group);
     made.pairs = median_of_metric(as_it_was, replay_pairs);
