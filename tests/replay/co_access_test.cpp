@@ -50,7 +50,8 @@ public:
                 const std::uint64_t begin_ns =
                     at_ns_ + window_ns / (times + 1) * (time + 1) + (index == one ? 0 : window_ns / 8);
                 first.accesses.push_back({begin_ns, 0x1000, 0});
-                second.accesses.push_back({begin_ns + hit_cost_ns + apart_ns, 0x1000, second_thread});
+                const std::uint64_t hit_ns = second_thread == 0 ? hit_cost_ns : 0; // it stops its own thread
+                second.accesses.push_back({begin_ns + hit_ns + apart_ns, 0x1000, second_thread});
             }
             first.count = second.count = static_cast<std::uint32_t>(times);
             made.blocks.push_back(std::move(first));

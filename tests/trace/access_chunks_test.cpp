@@ -132,6 +132,19 @@ TEST(access_chunks, a_block_that_no_event_allocates_is_left_out_and_a_couple_wit
     }
 }
 
+TEST(access_chunks, what_is_touched_behind_the_free_of_a_block_is_left_out) {
+    std::string payload;
+    access_window window = window_of(400'000, 600'000, window_choice::random);
+    window.blocks.push_back({0, 0, 3, {{450'000, 1, 0}, {520'000, 1, 0}, {580'000, 1, 0}}}); // freed at 508'000
+    window.blocks.push_back({0, 0, 3, {{450'000, 1, 0}, {520'000, 1, 0}, {580'000, 1, 0}}}); // never
+    append_window(payload, window, {{0, 1}, {0, 0}});
+    const trace found = read_with(payload);
+    ASSERT_EQ(found.windows.size(), 1u);
+    EXPECT_EQ(found.windows[0].blocks[0].accesses.size(), 1u);
+    EXPECT_EQ(found.windows[0].blocks[0].count, 1u);
+    EXPECT_EQ(found.windows[0].blocks[1].accesses.size(), 3u);
+}
+
 TEST(access_chunks, what_a_later_version_adds_to_a_window_is_skipped) {
     std::string window;
     append_window(window, window_of(5, 6, window_choice::random), {});

@@ -42,9 +42,9 @@ void touch(std::uint64_t* block, std::size_t bytes) {
     accessed_sum = sum;
 }
 
-class blocks {
+class visited_blocks {
 public:
-    explicit blocks(std::size_t count) {
+    explicit visited_blocks(std::size_t count) {
         for (std::size_t index = 0; index < count; ++index) {
             keys_.push_back(make_key());
             archives_.push_back(make_archive());
@@ -54,12 +54,12 @@ public:
             archives_.push_back(make_archive());
         }
     }
-    ~blocks() {
+    ~visited_blocks() {
         for (const auto* const list : {&keys_, &values_, &singles_, &archives_})
             for (std::uint64_t* const each : *list) std::free(each);
     }
-    blocks(const blocks&) = delete;
-    blocks& operator=(const blocks&) = delete;
+    visited_blocks(const visited_blocks&) = delete;
+    visited_blocks& operator=(const visited_blocks&) = delete;
 
     void visit(std::chrono::steady_clock::time_point end) const {
         while (std::chrono::steady_clock::now() < end) {
@@ -78,7 +78,7 @@ private:
 constexpr std::size_t usual_count = 10'000;
 
 void visit_pairs(std::chrono::milliseconds time, std::size_t count = usual_count) {
-    const blocks all(count);
+    const visited_blocks all(count);
     all.visit(std::chrono::steady_clock::now() + time);
 }
 

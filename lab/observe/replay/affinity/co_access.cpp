@@ -18,9 +18,9 @@ namespace {
 // The numbers are choices. Two blocks that a visit touches together are together in nearly each access; a share of a
 // half allows for visits that only sometimes go on to the second block.
 constexpr double least_near_share = 0.5;
-constexpr double least_above_chance = 4;                      ///< times what chance explains
-constexpr std::uint64_t least_accesses = 12, least_pairs = 3; ///< of each half
-constexpr std::uint64_t enough_crossed = 12;
+constexpr double least_above_chance = 4;                     ///< times what chance explains
+constexpr std::uint64_t least_accesses = 6, least_pairs = 3; ///< of each half
+constexpr std::uint64_t enough_crossed = 6;
 constexpr std::uint64_t pairs_for_medium = 15, pairs_for_high = 50;
 
 /// What frees a block, or the list that it is in, touches it shortly before. Times of events are rounded down, and what
