@@ -140,6 +140,18 @@ TEST_F(record_access, info_and_a_part_show_the_accesses) {
     EXPECT_LT(part.windows.size(), whole.windows.size());
 }
 
+TEST_F(record_access, where_nothing_can_be_watched_the_allocations_are_recorded_and_the_reason_is_told) {
+    const command_outcome outcome = run_in(folder_.string(), "ulimit -n 6; '" + command_path() +
+                                                                 "' record -o t --access -- " + accessed("pairs", 1));
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_NE(outcome.err.find("accesses are not recorded, only allocations: too many open files: raise ulimit -n"),
+              std::string::npos)
+        << outcome.err;
+    const trace found = load("t");
+    EXPECT_FALSE(found.events.empty());
+    EXPECT_TRUE(found.windows.empty());
+}
+
 TEST_F(record_access, a_program_that_is_too_short_says_that_nothing_was_watched) {
     const command_outcome outcome = record("-o t --access", "true");
     EXPECT_EQ(outcome.code, 0);

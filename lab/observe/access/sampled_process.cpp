@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <fstream>
 #include <random>
 #include <utility>
@@ -210,6 +211,8 @@ void sampled_process::add_window(const watchpoints::outcome& found, std::uint64_
 
 std::string sampled_process::problem() const {
     if (!has_list_) return "its file had no room for the list of its blocks.";
+    if (error_ == EACCES || error_ == EPERM)
+        return "the system does not let this user watch it: it runs as another user, or is protected from debuggers.";
     if (error_ != 0) return watchpoint_error(error_) + ".";
     if (windows_ == 0)
         return "it ended before a block was watched: blocks are watched when they are 1 ms old, and the process is "

@@ -72,12 +72,12 @@ constexpr std::size_t max_untouched = 8; ///< that are shown as text
     return fmt::format(
         "In a replay, {:.0f} pairs: at most 64 bytes apart {:.0f} -> {:.0f} %, in the same page {:.0f} -> {:.0f} %, "
         "median distance {} -> {}. To read both blocks of a pair takes {:.1f} -> {:.1f} ns in order of allocation, "
-        "{:.1f} -> {:.1f} ns in random order ({:.1f} % [{:.1f} to {:.1f}] less). The calls take {:+.1f} % [{:+.1f} to "
+        "{:.1f} -> {:.1f} ns in random order ({:+.1f} % [{:+.1f} to {:+.1f}]). The calls take {:+.1f} % [{:+.1f} to "
         "{:+.1f}] on a new heap; peak resident {:.1f} -> {:.1f} MiB. {} rounds.",
         of.pairs, of.recorded.close, of.advised.close, of.recorded.same_page, of.advised.same_page,
         bytes_in_words(of.recorded.distance), bytes_in_words(of.advised.distance), of.recorded.visit_ns,
-        of.advised.visit_ns, of.recorded.shuffled_ns, of.advised.shuffled_ns, (1 - of.visit_ratio.median) * 100,
-        (1 - of.visit_ratio.high) * 100, (1 - of.visit_ratio.low) * 100, (of.time_ratio.median - 1) * 100,
+        of.advised.visit_ns, of.recorded.shuffled_ns, of.advised.shuffled_ns, (of.visit_ratio.median - 1) * 100,
+        (of.visit_ratio.low - 1) * 100, (of.visit_ratio.high - 1) * 100, (of.time_ratio.median - 1) * 100,
         (of.time_ratio.low - 1) * 100, (of.time_ratio.high - 1) * 100, of.recorded_peak_mib, of.advised_peak_mib,
         of.visit_ratio.rounds);
 }
