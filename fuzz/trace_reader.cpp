@@ -69,6 +69,7 @@ void read(const std::string& bytes) {
     fuzz::require(packed.ok(), "what is read can be packed");
     const tenure::lab::trace again = tenure::lab::read_trace(packed.bytes, limits);
     fuzz::require(again.ok() && again.events.size() == found.events.size(), "the packed file has the same events");
+    fuzz::require(again.windows.size() == found.windows.size(), "the packed file has the same accesses");
     read_part(packed.bytes);
 }
 
@@ -80,6 +81,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t cou
     // Two threads, or two chunks of one: the first byte says where the second begins, and whether there are stacks, and
     // of what.
     if (count == 0) return 0;
+    raw_chunk allocating(0, 0, 0, 1000);
+    allocating.allocate(0, 100).allocate(0, 200).resize(300, 0, 0).free_own(1);
+    read(raw_trace({allocating, raw_chunk::text(tenure::lab::trace_format::chunk_kind::accesses, 0, all)}));
     const std::size_t half = count * (bytes[0] / 2) / 128;
     const std::uint32_t has_stacks = bytes[0] % 2, has_free_stacks = bytes[0] / 2 % 2;
     for (const std::uint32_t thread : {1U, 0U}) {

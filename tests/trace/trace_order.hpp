@@ -44,5 +44,17 @@
         bytes[each.block] = each.bytes;
         states[each.block] = each.call == trace_call::deallocate ? state::freed : state::live;
     }
+    for (const tenure::lab::access_window& window : of.windows) {
+        if (window.blocks.empty() || window.end_ns < window.begin_ns) return "a window";
+        for (const tenure::lab::watched_block& each : window.blocks) {
+            if (each.block >= of.blocks) return "block of a window";
+            if (each.count < each.accesses.size()) return "accesses of a window";
+            std::uint64_t before_ns = window.begin_ns;
+            for (const tenure::lab::trace_access& access : each.accesses) {
+                if (access.time_ns < before_ns || access.time_ns > window.end_ns) return "time of an access";
+                before_ns = access.time_ns;
+            }
+        }
+    }
     return next_block == of.blocks ? "" : "number of blocks";
 }

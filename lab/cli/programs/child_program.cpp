@@ -77,7 +77,7 @@ program_choice choose_program(const std::string& name, const std::string& verb) 
 }
 
 ended_program run_program(const std::string& path, const std::vector<std::string>& words,
-                          const std::function<void()>& prepare) {
+                          const std::function<void()>& prepare, const std::function<void()>& begun) {
     std::vector<char*> pointers;
     for (const std::string& each : words) pointers.push_back(const_cast<char*>(each.c_str()));
     pointers.push_back(nullptr);
@@ -103,6 +103,7 @@ ended_program run_program(const std::string& path, const std::vector<std::string
     };
     if (child == 0) become_program();
     running_program = child;
+    if (begun) begun();
     int status = 0;
     pid_t waited = 0;
     while ((waited = ::waitpid(child, &status, 0)) < 0 && errno == EINTR) {}

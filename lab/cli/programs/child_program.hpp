@@ -30,9 +30,10 @@ struct ended_program {
 };
 
 /// Runs `path` with these words, the first of which is its name. `prepare` runs in the child just before, with the
-/// number of its process; it may change the environment. Errors are reported.
+/// number of its process; it may change the environment. `begun` runs in this process when the child was started.
+/// Errors are reported.
 [[nodiscard]] ended_program run_program(const std::string& path, const std::vector<std::string>& words,
-                                        const std::function<void()>& prepare);
+                                        const std::function<void()>& prepare, const std::function<void()>& begun = {});
 
 /// Puts a library first in LD_PRELOAD.
 void preload_first(const std::string& library);

@@ -236,7 +236,7 @@ std::vector<raw_file> raw_files_of(const std::string& file, std::uint64_t record
     return found;
 }
 
-packing pack(const raw_file& raw) {
+packing pack(const raw_file& raw, std::span<const std::string> accesses) {
     const std::string wanted = raw.path.substr(0, raw.path.size() - suffix.size());
     packing made{raw.is_main ? wanted : free_name(wanted), {}};
     const mapped_input input(raw.path);
@@ -246,7 +246,8 @@ packing pack(const raw_file& raw) {
     }
     partial_file output(followed(made.path).string());
     const packing_outcome packed = pack_trace(
-        input.bytes(), [&](std::uint64_t offset, std::string_view bytes) { return output.write(offset, bytes); });
+        input.bytes(), [&](std::uint64_t offset, std::string_view bytes) { return output.write(offset, bytes); },
+        accesses);
     if (!packed.ok()) {
         made.error = fmt::format("{} cannot be packed: {}", raw.path, packed.error.substr(0, packed.error.size() - 1));
     } else if (!output.finish()) {

@@ -6,6 +6,7 @@
 /// The raw files that the processes of a recording have left, and how they are packed.
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,6 +28,7 @@ struct packing {
     std::string error; ///< a sentence without its full stop; empty when the raw file has been packed and removed
 };
 /// Packs a file, chunk by chunk. The main file's packed file replaces one of its name; others get a name that is free.
-[[nodiscard]] packing pack(const raw_file& raw);
+/// `accesses`: payloads of chunks that are added.
+[[nodiscard]] packing pack(const raw_file& raw, std::span<const std::string> accesses = {});
 
 }

@@ -8,6 +8,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
 #include <random>
 #include <string_view>
 #include <system_error>
@@ -17,6 +18,7 @@
 #include "cli/programs/child_program.hpp"
 #include "cli/programs/recording_files.hpp"
 #include "cli/terminal.hpp"
+#include "observe/access/access_sampler.hpp"
 #include "observe/tracer/record/settings.hpp"
 
 namespace tenure::lab {
@@ -33,8 +35,9 @@ constexpr std::string_view library_name = "libtenure_record.so";
     return (std::uint64_t{device()} << 32 | device()) | 1;
 }
 
-/// Packs what the processes have left.
-[[nodiscard]] traced_program keep(const std::string& file, std::uint64_t recording, const ended_program& ended) {
+/// Packs what the processes have left. `sampler`: nullptr: no accesses were sampled.
+[[nodiscard]] traced_program keep(const std::string& file, std::uint64_t recording, const ended_program& ended,
+                                  const access_sampler* sampler) {
     traced_program made;
     made.code = ended.code;
     const std::vector<raw_file> all = raw_files_of(file, recording);
@@ -47,7 +50,14 @@ constexpr std::string_view library_name = "libtenure_record.so";
             say(fmt::format("{} still grows: its process runs on. tenure trace can read it at any time", each.path));
             continue;
         }
-        const packing packed = pack(each);
+        std::vector<std::string> accesses;
+        if (sampler != nullptr) {
+            accesses = sampler->payloads_of(each.path);
+            if (const std::string problem = sampler->problem_of(each.path); !problem.empty())
+                say(fmt::format("accesses of process {} are {}: {}", each.process,
+                                accesses.empty() ? "missing" : "incomplete", problem.substr(0, problem.size() - 1)));
+        }
+        const packing packed = pack(each, accesses);
         if (!packed.error.empty()) {
             say(fmt::format("{}. The recording stays in {}", packed.error, each.path));
             if (made.code == exit_code::ok) made.code = exit_code::not_written;
@@ -91,17 +101,30 @@ traced_program trace_program(const std::vector<std::string>& words, const trace_
     }
     const std::uint64_t recording = random_number();
     const preloadable_library preloaded(library);
-    const ended_program ended = run_program(chosen.path, words, [&] {
+    std::optional<access_sampler> sampler;
+    if (request.samples_accesses) {
+        sampler.emplace(file, recording);
+        if (const std::string reason = sampler->try_out(); !reason.empty()) {
+            say(fmt::format("accesses are not recorded, only allocations: {}", reason.substr(0, reason.size() - 1)));
+            sampler.reset();
+        }
+    }
+    const auto prepare = [&] {
         ::setenv(tracer::file_variable, file.c_str(), 1);
         ::setenv(tracer::process_variable, std::to_string(::getpid()).c_str(), 1);
         ::setenv(tracer::stacks_variable, std::to_string(request.stacks).c_str(), 1);
         ::setenv(tracer::free_stacks_variable, request.has_free_stacks ? "1" : "0", 1);
         ::setenv(tracer::sample_variable, std::to_string(request.sample_bytes).c_str(), 1);
+        ::setenv(tracer::access_variable, sampler ? "1" : "0", 1);
         ::setenv(tracer::number_variable, std::to_string(recording).c_str(), 1);
         preload_first(preloaded.path());
+    };
+    const ended_program ended = run_program(chosen.path, words, prepare, [&] {
+        if (sampler) sampler->start();
     });
+    if (sampler) sampler->stop();
     if (request.at_end) request.at_end();
-    return ended.process <= 0 ? refused({}, cannot_run) : keep(file, recording, ended);
+    return ended.process <= 0 ? refused({}, cannot_run) : keep(file, recording, ended, sampler ? &*sampler : nullptr);
 }
 
 }

@@ -17,6 +17,7 @@ struct trace_request {
     std::uint32_t stacks = 0;       ///< most frames of a stack; zero: events have none
     bool has_free_stacks = true;    ///< with stacks: frees have them too
     std::uint64_t sample_bytes = 0; ///< zero: all blocks
+    bool samples_accesses = false;  ///< watches some blocks: observe/access
     std::function<void()> at_end{}; ///< called when the program has ended, before its files are packed
 };
 

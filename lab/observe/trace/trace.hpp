@@ -52,6 +52,37 @@ struct trace_mapping {
     std::string build_id; ///< in hex digits; empty: not known
 };
 
+/// A read or write of the watched bytes of a block.
+struct trace_access {
+    std::uint64_t time_ns = 0; ///< since the recording began
+    std::uint64_t code = 0;    ///< address behind the instruction that made it
+    std::uint32_t thread = 0;  ///< tells the threads of one window apart; not a number of trace_event::thread
+};
+
+/// A block that had a watchpoint on up to 8 of its bytes.
+struct watched_block {
+    std::uint64_t block = 0;            ///< by trace_event::block
+    std::uint32_t offset = 0;           ///< of the watched bytes in the block
+    std::uint32_t count = 0;            ///< accesses, until the watchpoint was removed for being hot
+    std::vector<trace_access> accesses; ///< the first of them, by time
+};
+
+/// How the blocks of a window were chosen.
+enum class window_choice : std::uint8_t {
+    random,     ///< each block in use has the same chance
+    successive, ///< blocks 0 and 1, and blocks 2 and 3, were allocated one soon after the other by one thread
+    matched,    ///< blocks 0 and 1 are the n-th ones of two call stacks, and blocks 2 and 3 the m-th ones of both
+};
+
+/// A time in which a few blocks had watchpoints.
+struct access_window {
+    std::uint64_t begin_ns = 0, end_ns = 0;
+    window_choice choice = window_choice::random;
+    std::uint64_t hit_ns = 0;   ///< that a watched access costs the program, about: times behind it are later by that
+    std::uint32_t max_hits = 0; ///< after so many the watchpoint of a thread was removed; zero: not known
+    std::vector<watched_block> blocks;
+};
+
 /// The events are in an order that may have been: each block is allocated before it is resized and freed, each thread's
 /// events are in its own order, and otherwise time decides. A block that the recording does not see allocated has no
 /// event; one without deallocate was in use at the end.
@@ -60,6 +91,7 @@ struct trace {
     std::vector<trace_stack> stacks{1};  ///< the first is "not recorded"
     std::vector<trace_mapping> mappings; ///< by address
     std::vector<std::string> marks;      ///< names of phases
+    std::vector<access_window> windows;  ///< of `tenure record --access`, by time
     std::vector<std::string> arguments;  ///< the command line of the program
     std::uint64_t blocks = 0;            ///< how many `events` allocates
     bool is_part = false;                ///< cut_trace() has made it

@@ -55,6 +55,25 @@ private:
 
 }
 
+namespace {
+
+void add_accesses(const trace& of, trace_figures& to) {
+    enum class seen : std::uint8_t { no, watched, touched };
+    std::vector<seen> blocks(of.windows.empty() ? 0 : of.blocks);
+    for (const access_window& window : of.windows) {
+        to.watched_ns += window.end_ns - window.begin_ns;
+        for (const watched_block& each : window.blocks) {
+            seen& block = blocks[each.block];
+            to.accesses += each.count;
+            to.watched_blocks += std::uint64_t{block == seen::no};
+            to.touched_blocks += std::uint64_t{block != seen::touched && each.count != 0};
+            if (block != seen::touched) block = each.count != 0 ? seen::touched : seen::watched;
+        }
+    }
+}
+
+}
+
 trace_figures figures_of(const trace& of) {
     trace_figures found;
     size_buckets sizes;
@@ -104,6 +123,7 @@ trace_figures figures_of(const trace& of) {
         }
     }
     found.sizes = sizes.made();
+    add_accesses(of, found);
     return found;
 }
 

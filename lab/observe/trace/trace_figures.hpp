@@ -29,6 +29,10 @@ struct trace_figures {
     std::uint64_t live_bytes = 0, live_blocks = 0; ///< at the end
     std::uint64_t cross_thread = 0;                ///< blocks that another thread freed than had allocated
     std::array<std::uint64_t, 5> by_family{};      ///< allocations, in the order of trace_family
+    std::uint64_t watched_blocks = 0;              ///< different blocks that had watchpoints
+    std::uint64_t touched_blocks = 0;              ///< of these, those that were accessed then
+    std::uint64_t watched_ns = 0;                  ///< of all windows
+    std::uint64_t accesses = 0;                    ///< that were counted
     std::vector<trace_bucket> sizes;     ///< bytes: each bucket twice the one before; without empty ones at the ends
     std::vector<trace_bucket> times;     ///< ns from allocation to free, of freed blocks
     std::vector<trace_bucket> distances; ///< allocations of all threads in between, of freed blocks

@@ -62,11 +62,13 @@ constexpr std::uint32_t chunk_magic = 0x4B43'4E54; // "TNCK"
 
 enum class chunk_kind : std::uint8_t {
     events = 1,
-    mappings = 2,  ///< text: the process's mappings, one a line as in /proc/PID/maps. It may be written several times
-    builds = 3,    ///< text: "ADDRESS ID\n" for each mapped file with code: where it begins, and its build ID, in hex
-    arguments = 4, ///< text: the command line, each argument ended by a zero
-    index = 5,     ///< index_entry for each other chunk, by time; the last chunk
-    damage = 6,    ///< text: a sentence that says what of the raw file could not be read when it was packed
+    mappings = 2,    ///< text: the process's mappings, one a line as in /proc/PID/maps. It may be written several times
+    builds = 3,      ///< text: "ADDRESS ID\n" for each mapped file with code: where it begins, and its build ID, in hex
+    arguments = 4,   ///< text: the command line, each argument ended by a zero
+    index = 5,       ///< index_entry for each other chunk, by time; the last chunk
+    damage = 6,      ///< text: a sentence that says what of the raw file could not be read when it was packed
+    accesses = 7,    ///< windows in which blocks had watchpoints: access/access_chunks.hpp. Only in packed files
+    live_blocks = 8, ///< blocks in use, with addresses: access/live_blocks.hpp. Only in raw files: packing drops it
 };
 
 /// How a payload is stored.

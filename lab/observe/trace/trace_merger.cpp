@@ -13,8 +13,9 @@ namespace tenure::lab {
 
 using what = chunk_event::what;
 
-trace_merger::trace_merger(const trace_chunks& file, trace& to, const trace_limits& limits, older_blocks* before)
-    : file_(file), to_(to), room_(limits.events), budget_{limits.payload_bytes}, before_(before),
+trace_merger::trace_merger(const trace_chunks& file, trace& to, const trace_limits& limits, access_chunks& accesses,
+                           older_blocks* before)
+    : file_(file), to_(to), room_(limits.events), budget_{limits.payload_bytes}, accesses_(accesses), before_(before),
       own_stacks_(limits.stack_bytes), stacks_(before != nullptr ? before->stacks() : own_stacks_),
       clock_(file.header) {
     for (const trace_chunk& each : file.all) {
@@ -66,6 +67,8 @@ void trace_merger::put_older() {
         event.thread = thread_number(each.first.thread);
         event.stack = stacks_.index_of(each.stack);
         older_.emplace(each.name, event.block);
+        accesses_.see(each.name, event.block);
+        accesses_.see(each.first, event.block);
         blocks_.push_back({each.bytes, each.family, each.alignment_log2});
         to_.events.push_back(event);
     }
@@ -136,6 +139,7 @@ void trace_merger::put_allocation(thread_stream& from, const chunk_event& event,
     to.block = blocks_.size();
     blocks_.push_back({event.bytes, event.family, event.alignment_log2});
     from.set_block(event.number, to.block);
+    accesses_.see({from.id(), event.number}, to.block);
 }
 
 void trace_merger::put_resize(thread_stream& from, const chunk_event& event, trace_event& to) {
@@ -150,6 +154,7 @@ void trace_merger::put_resize(thread_stream& from, const chunk_event& event, tra
     to.alignment_log2 = blocks_[block].alignment_log2;
     blocks_[block].bytes = event.bytes;
     from.set_block(event.number, block);
+    accesses_.see({from.id(), event.number}, block);
 }
 
 void trace_merger::put_mark(const chunk_event& event, trace_event& to) {

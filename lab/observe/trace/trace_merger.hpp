@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "observe/trace/access/access_chunks.hpp"
 #include "observe/trace/limits/call_stacks.hpp"
 #include "observe/trace/limits/trace_limits.hpp"
 #include "observe/trace/part/older_blocks.hpp"
@@ -29,8 +30,9 @@ namespace tenure::lab {
 class trace_merger {
 public:
     /// `before`: what the chunks of the file that are not in `file` have left. Their blocks are allocated first. It is
-    /// used up.
-    trace_merger(const trace_chunks& file, trace& to, const trace_limits& limits, older_blocks* before = nullptr);
+    /// used up. `accesses`: they are told which block each name is of.
+    trace_merger(const trace_chunks& file, trace& to, const trace_limits& limits, access_chunks& accesses,
+                 older_blocks* before = nullptr);
     void run();
 
 private:
@@ -70,6 +72,7 @@ private:
     std::vector<facts> blocks_;
     std::map<std::string, std::uint64_t> marks_;
     std::map<std::uint32_t, std::uint32_t> threads_; ///< number in the file to that in the trace
+    access_chunks& accesses_;
     older_blocks* before_;
     call_stacks own_stacks_;
     call_stacks& stacks_;                                                  ///< these, or those of `before`

@@ -75,7 +75,7 @@ private:
 
 }
 
-packing_outcome pack_trace(std::string_view file, const packed_sink& sink) {
+packing_outcome pack_trace(std::string_view file, const packed_sink& sink, std::span<const std::string> accesses) {
     packing_outcome packed;
     trace_chunks found = find_chunks(file);
     packed.error = found.error;
@@ -90,11 +90,18 @@ packing_outcome pack_trace(std::string_view file, const packed_sink& sink) {
     std::string_view payload;
     for (const trace_chunk& each : found.all) {
         if (!to.is_written()) break;
+        if (each.header.kind == format::chunk_kind::live_blocks) continue;
         if (payload_of(each, buffer, payload, why)) {
             to.add(each.header, payload);
         } else {
             found.note_damage(why);
         }
+    }
+    for (std::size_t part = 0; part < accesses.size(); ++part) {
+        format::chunk_header header_of_part{};
+        header_of_part.kind = format::chunk_kind::accesses;
+        header_of_part.number = part;
+        to.add(header_of_part, accesses[part]);
     }
     packed.damage = found.damage;
     if (packed.damage.empty()) packed.damage = lost_events_of(header);
@@ -109,13 +116,14 @@ packing_outcome pack_trace(std::string_view file, const packed_sink& sink) {
     return packed;
 }
 
-packed_trace pack_trace(std::string_view file) {
+packed_trace pack_trace(std::string_view file, std::span<const std::string> accesses) {
     packed_trace packed;
-    const packing_outcome outcome = pack_trace(file, [&](std::uint64_t offset, std::string_view bytes) {
+    const packed_sink append = [&](std::uint64_t offset, std::string_view bytes) {
         packed.bytes.resize(std::max<std::size_t>(packed.bytes.size(), offset + bytes.size()));
         std::copy(bytes.begin(), bytes.end(), packed.bytes.begin() + static_cast<std::ptrdiff_t>(offset));
         return true;
-    });
+    };
+    const packing_outcome outcome = pack_trace(file, append, accesses);
     packed.damage = outcome.damage;
     packed.error = outcome.error;
     return packed;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -25,8 +26,10 @@ struct packing_outcome {
 };
 
 /// Passes each chunk on as it is packed. What cannot be read of a damaged file is left out, and the packed file says
-/// so. A packed file is packed again. Cost      memory: for one chunk, and some 100 bytes for each.
-[[nodiscard]] packing_outcome pack_trace(std::string_view file, const packed_sink& sink);
+/// so. A packed file is packed again. `accesses`: payloads of chunks of accesses that are added. Cost      memory: for
+/// one chunk, and some 100 bytes for each.
+[[nodiscard]] packing_outcome pack_trace(std::string_view file, const packed_sink& sink,
+                                         std::span<const std::string> accesses = {});
 
 struct packed_trace {
     std::string bytes;
@@ -37,6 +40,6 @@ struct packed_trace {
 };
 
 /// The same in memory.
-[[nodiscard]] packed_trace pack_trace(std::string_view file);
+[[nodiscard]] packed_trace pack_trace(std::string_view file, std::span<const std::string> accesses = {});
 
 }

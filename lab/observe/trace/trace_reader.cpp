@@ -16,6 +16,7 @@
 
 #include <fmt/format.h>
 
+#include "observe/trace/access/access_chunks.hpp"
 #include "observe/trace/trace_chunks.hpp"
 #include "observe/trace/trace_merger.hpp"
 #include "report/letters.hpp"
@@ -159,7 +160,9 @@ trace merge_trace(const trace_chunks& file, const trace_limits& limits, older_bl
     read.stack_frames = file.header.stack_frames;
     read.has_free_stacks = file.header.stack_frames != 0 && file.header.free_stacks != 0;
     read.sample_bytes = file.header.sample_bytes;
-    trace_merger(file, read, limits, older).run();
+    access_chunks accesses(file, limits.events / 4, read.damage);
+    trace_merger(file, read, limits, accesses, older).run();
+    accesses.put(read);
     read_texts(file, read);
     if (const std::string before = newest_text(file, format::chunk_kind::damage);
         !before.empty() && read.damage.empty())

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "observe/trace/access/access_chunks.hpp"
 #include "observe/trace/chunk_events.hpp"
 #include "observe/trace/trace_packer.hpp"
 
@@ -172,6 +173,19 @@ void append_texts(std::string& file, const trace& of) {
     append_text(file, format::chunk_kind::damage, of.damage);
 }
 
+/// Chunks of the windows. `names`: of each block, one that an event gives it.
+[[nodiscard]] std::vector<std::string> access_payloads(const trace& of, const std::vector<block_name>& names) {
+    std::vector<std::string> made;
+    std::vector<block_name> of_window;
+    for (const access_window& each : of.windows) {
+        of_window.clear();
+        for (const watched_block& block : each.blocks) of_window.push_back(names[block.block]);
+        if (made.empty() || made.back().size() >= full_access_payload) made.emplace_back();
+        append_window(made.back(), each, of_window);
+    }
+    return made;
+}
+
 [[nodiscard]] format::file_header header_of(const trace& of) {
     format::file_header header{};
     std::memcpy(header.magic, format::magic, sizeof header.magic);
@@ -221,7 +235,32 @@ std::string write_trace(const trace& of) {
     append_texts(file, of);
     header.file_bytes = file.size();
     std::memcpy(file.data(), &header, sizeof header);
-    return pack_trace(file).bytes;
+    return pack_trace(file, access_payloads(of, names)).bytes;
+}
+
+namespace {
+
+/// Keeps the windows that begin in the part, up to its end. `numbers`: of the blocks in the part, by those of before.
+void cut_windows(trace& of, std::uint64_t from_ns, std::uint64_t to_ns, const std::vector<std::uint64_t>& numbers) {
+    constexpr std::uint64_t unknown = ~std::uint64_t{0};
+    for (access_window& each : of.windows) {
+        if (each.begin_ns < from_ns || each.begin_ns >= to_ns) each.blocks.clear();
+        const std::size_t unnamed =
+            std::erase_if(each.blocks, [&](const watched_block& one) { return numbers[one.block] == unknown; });
+        if (unnamed != 0 && each.choice != window_choice::random) each.blocks.clear();
+        for (watched_block& one : each.blocks) {
+            one.block = numbers[one.block];
+            const std::size_t behind =
+                std::erase_if(one.accesses, [&](const trace_access& access) { return access.time_ns >= to_ns; });
+            if (behind != 0) one.count = static_cast<std::uint32_t>(one.accesses.size());
+            for (trace_access& access : one.accesses) access.time_ns -= from_ns;
+        }
+        each.end_ns = std::min(each.end_ns, to_ns) - std::min(each.end_ns, from_ns);
+        each.begin_ns -= std::min(each.begin_ns, from_ns);
+    }
+    std::erase_if(of.windows, [](const access_window& each) { return each.blocks.empty(); });
+}
+
 }
 
 trace cut_trace(trace of, std::uint64_t from_ns, std::uint64_t to_ns) {
@@ -270,6 +309,7 @@ trace cut_trace(trace of, std::uint64_t from_ns, std::uint64_t to_ns) {
     events.erase(end, events.end());
     events.erase(older_end, begin);
     events.shrink_to_fit();
+    cut_windows(of, from_ns, to_ns, numbers);
     return of;
 }
 

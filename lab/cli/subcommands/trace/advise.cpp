@@ -165,6 +165,8 @@ advise_command::advise_command(CLI::App& app)
         "of --base, in paired rounds. Advice that saves no time in these, and in as many others that confirm it, is "
         "not given. The more there is to compare the surer each comparison must be: --rounds is raised if it does not "
         "suffice.\n\n"
+        "A trace of tenure record --access also tells which call sites belong into an affinity group, because their "
+        "blocks are touched together, and whose blocks are never touched.\n\n"
         "With -o the trace is replayed on Tenure's heap with call sites in pages of their own, and what lowers its "
         "memory most is written. Nothing is said of Temp, pools and arenas. -o takes --check, --touch, --timeout and "
         "--json. A site in a shared library works in every program that loads the same build of it. Code in files "

@@ -42,6 +42,9 @@ record_command::record_command(CLI::App& app)
         ->capture_default_str();
     command_->add_flag("--no-free-stacks", has_no_free_stacks_,
                        "With --stacks: records no stacks of frees. Recording is faster, and tenure advise proves less");
+    command_->add_flag("--access", samples_accesses_,
+                       "Also watches some blocks, four at a time, and records when the program reads or writes them: "
+                       "tenure advise then tells which are touched together, or never. Needs --stacks; 24 without it");
     command_
         ->add_option("--sample", sample_,
                      "Records only some blocks: those that take one of so many allocated bytes, on average, with "
@@ -53,6 +56,7 @@ record_command::record_command(CLI::App& app)
         "Examples:\n"
         "  tenure record -o perl.trace -- perl script.pl   each call of malloc, operator new, realloc, free ...\n"
         "  tenure record --stacks 8 -- ./server            and where each allocation comes from\n"
+        "  tenure record --access -- ./server              and which blocks are touched, by watchpoints\n"
         "  tenure trace info perl.trace                    what the trace says\n\n"
         "Other processes that the program starts are recorded too, each in a file of its own: FILE.PROCESS. So is a "
         "program that replaces another in its process: of a script that begins with #!/usr/bin/env, FILE has what env "
@@ -79,7 +83,9 @@ int record_command::run() const {
     }
     trace_request request;
     request.file = out_.empty() ? std::filesystem::path(words_.front()).filename().string() + ".trace" : out_;
-    request.stacks = stacks_;
+    constexpr std::uint32_t frames_for_accesses = 24;
+    request.stacks = samples_accesses_ && stacks_ == 0 ? frames_for_accesses : stacks_;
+    request.samples_accesses = samples_accesses_;
     request.has_free_stacks = !has_no_free_stacks_;
     if (!sample_.empty()) static_cast<void>(read_bytes(sample_, request.sample_bytes));
     const traced_program found = trace_program(words_, request);

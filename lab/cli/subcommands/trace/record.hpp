@@ -27,7 +27,7 @@ private:
     CLI::App* command_;
     std::string out_, sample_;
     std::uint32_t stacks_ = 0;
-    bool has_no_free_stacks_ = false;
+    bool has_no_free_stacks_ = false, samples_accesses_ = false;
     std::vector<std::string> words_;
 };
 

@@ -81,6 +81,10 @@ public:
         made_.together = measure_saving(recorded_, proven, base_, confirming());
     }
 
+    void look_at_accesses() {
+        if (!interrupted()) made_.accesses = advise_affinity(recorded_, lives_, base_, confirming());
+    }
+
     advice_report take() { return std::move(made_); }
 
 private:
@@ -231,6 +235,7 @@ advice_report advise_on(const trace& recorded, const found_malloc& base, const a
     work.add_facts(plan);
     work.choose_groups();
     work.prove();
+    work.look_at_accesses();
     return work.take();
 }
 

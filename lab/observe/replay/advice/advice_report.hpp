@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "observe/replay/advice/counterfactual.hpp"
+#include "observe/replay/affinity/affinity_advice.hpp"
 
 namespace tenure::lab {
 
@@ -45,7 +46,8 @@ struct advice_report {
     std::size_t comparisons = 0; ///< pairs of a group and a kind that were to be proven
     measured_saving together;    ///< of all proven advice at once, where there is more than one
     bool has_together = false;
-    std::string error; ///< why there is no report, in a sentence
+    affinity_report accesses; ///< of a trace that has them
+    std::string error;        ///< why there is no report, in a sentence
 };
 
 /// Replays many times: minutes for a trace of millions of events.

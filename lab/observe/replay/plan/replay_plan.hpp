@@ -77,6 +77,7 @@ enum class route_kind : std::uint8_t {
     pool,        ///< block_pool
     shared_pool, ///< shared_block_pool
     arena,       ///< an arena that is cleared when none of its blocks is in use
+    affinity,    ///< an affinity group
 };
 
 struct plan_route {

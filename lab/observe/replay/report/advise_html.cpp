@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "observe/replay/affinity/affinity_text.hpp"
 #include "observe/replay/report/lifetime_chart.hpp"
 #include "report/html/html_style.hpp"
 #include "report/html/html_words.hpp"
@@ -82,6 +83,18 @@ std::string group_of(const advised_group& one, const place_names& names, bool ha
     return text + lifetime_chart(*one.group, number) + figures(*one.group, has_frames, names) + "</section>\n";
 }
 
+std::string words_in_html(const affinity_words& of) {
+    std::string text = "<section class=\"group\">\n";
+    if (!of.title.empty()) text += element("h2", "", of.title);
+    if (!of.frames.empty()) {
+        text += "<ul>\n";
+        for (const std::string& each : of.frames) text += element("li", "", each) + "\n";
+        text += "</ul>\n";
+    }
+    for (const std::string& each : of.lines) text += element("p", "", each);
+    return text + "</section>\n";
+}
+
 }
 
 std::string to_html(const advice_report& found, const place_names& names, std::string_view file) {
@@ -101,6 +114,7 @@ std::string to_html(const advice_report& found, const place_names& names, std::s
     for (const std::string& each : rest_in_words(found)) page += element("p", "", each);
     for (std::size_t i = 0; i < found.groups.size(); ++i)
         page += group_of(found.groups[i], names, found.has_frames, i + 1);
+    for (const affinity_words& each : words_of(found.accesses, names)) page += words_in_html(each);
     return page + "</main>\n</body>\n</html>\n";
 }
 

@@ -3,6 +3,7 @@
 
 #include "observe/replay/report/advise_json.hpp"
 
+#include "observe/replay/affinity/affinity_text.hpp"
 #include "report/json/json_text.hpp"
 
 namespace tenure::lab {
@@ -109,6 +110,7 @@ std::string to_json(const advice_report& found, const place_names& names) {
     made["other_groups"] = {{"groups", found.other_groups}, {"blocks", found.other_blocks}};
     made["small_groups"] = {{"groups", found.small_groups}, {"blocks", found.small_blocks}};
     if (found.has_together) made["together"] = json_of(found.together);
+    if (found.accesses.windows != 0) made["accesses"] = to_json(found.accesses, names);
     return json_text(made, 4);
 }
 

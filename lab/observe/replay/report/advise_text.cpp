@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "observe/replay/affinity/affinity_text.hpp"
 #include "report/table/text_grid.hpp"
 
 namespace tenure::lab {
@@ -101,6 +102,13 @@ std::string to_text(const advice_report& found, const place_names& names, text_s
         add_wrapped(text, facts(*each.group, found.has_frames, names), style.width, 3);
         add_wrapped(text, advice_lines(each, names), style.width, 3);
         text += '\n';
+    }
+    for (const affinity_words& each : words_of(found.accesses, names)) {
+        if (!each.title.empty()) text += painted(each.title, tint::strong, style.colours) + "\n";
+        for (const std::string& frame : each.frames) add_wrapped(text, frame + "\n", style.width, 5);
+        for (const std::string& line : each.lines)
+            add_wrapped(text, line + "\n", style.width, each.title.empty() ? 0 : 3);
+        if (!each.title.empty()) text += '\n';
     }
     for (const std::string& each : rest_in_words(found)) add_wrapped(text, each + "\n", style.width, 0);
     return text;

@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <random>
 #include <string_view>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "bench/harness/machine/memory.hpp"
 #include "bench/harness/page_array.hpp"
+#include "bench/harness/stopwatch.hpp"
 #include "observe/replay/run/part_pieces.hpp"
 #include "observe/replay/run/replay_experiment.hpp"
 #include "report/chart/resident_chart.hpp"
@@ -70,7 +74,7 @@ public:
         out.value(replay_close, variant, "%", share(close), better::neither);
         out.value(replay_same_page, variant, "%", share(same_page_), better::neither);
         out.value(replay_distance, variant, "B", static_cast<double>(*middle), better::neither);
-        out.value("pairs", variant, "", static_cast<double>(all.size()), better::neither);
+        out.value(replay_pairs, variant, "", static_cast<double>(all.size()), better::neither);
     }
 
 private:
@@ -187,6 +191,87 @@ void measure_distances(const task& asked, const plan_view& plan) {
     player_state state;
     if (!play(plan.of_thread(0), held.data(), to, around, state)) return asked.out.fail(no_memory);
     around.report(asked.out);
+    free_rest(plan, held.data(), to, state);
+}
+
+namespace {
+
+/// Knows which pairs are in use.
+class neighbour_visits : public bare_around {
+public:
+    neighbour_visits(const plan_view& plan, void* const* held)
+        : neighbours_(plan.neighbours), first_(plan.of_thread(0).data()), held_(held), partners_(plan.slot_count + 1),
+          partner_births_(plan.slot_count + 1), births_(plan.slot_count + 1) {}
+
+    void made(const plan_op& op, void*, std::uint64_t) {
+        const std::uint32_t neighbour = neighbours_[static_cast<std::size_t>(&op - first_)];
+        births_[op.slot] = ++last_birth_;
+        partner_births_[op.slot] = 0;
+        if (neighbour == no_neighbour) return;
+        partners_[op.slot] = neighbour;
+        partner_births_[op.slot] = births_[neighbour];
+    }
+    void ending(const plan_op& op, void*) { births_[op.slot] = 0; }
+
+    /// Both blocks of each pair, in the order in which the later block was allocated.
+    [[nodiscard]] std::vector<std::pair<const void*, const void*>> pairs() {
+        std::vector<std::pair<std::uint64_t, std::size_t>> order; // birth, slot
+        for (std::size_t slot = 0; slot < births_.all().size(); ++slot) {
+            if (births_[slot] != 0 && partner_births_[slot] != 0 && births_[partners_[slot]] == partner_births_[slot])
+                order.emplace_back(births_[slot], slot);
+        }
+        std::sort(order.begin(), order.end());
+        std::vector<std::pair<const void*, const void*>> found;
+        found.reserve(order.size());
+        for (const auto& [birth, slot] : order) found.emplace_back(held_[partners_[slot]], held_[slot]);
+        return found;
+    }
+
+private:
+    std::span<const std::uint32_t> neighbours_;
+    const plan_op* first_;
+    void* const* held_;
+    page_array<std::uint32_t> partners_;                // by slot: the other block's
+    page_array<std::uint64_t> partner_births_, births_; // by slot; zero: none, or not in use
+    std::uint64_t last_birth_ = 0;
+};
+
+/// Returns   ns for each pair: the median of several walks over all of them.
+[[nodiscard]] double visit_ns(std::span<const std::pair<const void*, const void*>> pairs) {
+    constexpr std::size_t walks = 7;
+    std::array<double, walks> spent{};
+    std::uint64_t sum = 0;
+    for (double& each : spent) {
+        const stopwatch watch;
+        for (const auto& [one, other] : pairs)
+            sum += std::uint64_t{*static_cast<const volatile unsigned char*>(one)} +
+                   *static_cast<const volatile unsigned char*>(other);
+        each = watch.elapsed_ns();
+    }
+    static_cast<void>(sum);
+    std::sort(spent.begin(), spent.end());
+    return spent[walks / 2] / static_cast<double>(pairs.size());
+}
+
+}
+
+void measure_visits(const task& asked, const plan_view& plan) {
+    const std::span<const plan_op> ops = plan.of_thread(0);
+    if (plan.neighbours.size() < ops.size())
+        return asked.out.fail("its process did not receive which blocks are used together");
+    const page_array<void*> held(plan.slot_count + 1);
+    redirects to(plan.routes);
+    neighbour_visits around(plan, held.data());
+    player_state state;
+    const auto peak = std::min<std::size_t>(static_cast<std::size_t>(plan.peak_op), ops.size());
+    if (!play(ops.first(peak), held.data(), to, around, state)) return asked.out.fail(no_memory);
+    std::vector<std::pair<const void*, const void*>> pairs = around.pairs();
+    if (!pairs.empty()) {
+        asked.out.value(replay_visit, visit_in_order, "ns", visit_ns(pairs));
+        std::shuffle(pairs.begin(), pairs.end(), std::mt19937_64{1}); // NOLINT: the same order for both replays
+        asked.out.value(replay_visit, visit_shuffled, "ns", visit_ns(pairs));
+    }
+    if (!play(ops.subspan(peak), held.data(), to, around, state)) return asked.out.fail(no_memory);
     free_rest(plan, held.data(), to, state);
 }
 

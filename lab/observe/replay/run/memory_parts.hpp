@@ -23,6 +23,10 @@ void measure_later(const task& asked, const plan_view& plan);
 /// How far blocks lie apart that are probably used together: see plan/neighbours.hpp.
 void measure_distances(const task& asked, const plan_view& plan);
 
+/// How long it takes to read the first word of both blocks of each pair of plan_view::neighbours, when the trace has
+/// most bytes in use.
+void measure_visits(const task& asked, const plan_view& plan);
+
 /// Resident bytes per live byte over the trace: the area under `resident` divided by the area under the live bytes of
 /// `places`. A value holds until the next place. Where the trace has no time, events are the time.
 /// Returns   0 when nothing was live.

@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include <tenure/affinity/affinity_group.hpp>
 #include <tenure/arena/arena.hpp>
 #include <tenure/lifetime/lifetime.hpp>
 #include <tenure/pool/block_pool.hpp>
@@ -43,6 +44,7 @@ public:
         case route_kind::pool: return from.pool->allocate();
         case route_kind::shared_pool: return from.shared->allocate();
         case route_kind::arena: return from.arena->allocate(bytes, alignment);
+        case route_kind::affinity: return from.group->allocate(bytes, alignment_in_group(op));
         case route_kind::malloc: break;
         }
         return nullptr;
@@ -60,6 +62,8 @@ public:
         case route_kind::temp_job: return temp_job::deallocate(block);
         case route_kind::pool: return to.pool->deallocate(block);
         case route_kind::shared_pool: return to.shared->deallocate(block);
+        case route_kind::affinity:
+            return to.group->deallocate(block, static_cast<std::size_t>(op.bytes), alignment_in_group(op));
         default: return;
         }
     }
@@ -71,7 +75,15 @@ private:
         std::optional<block_pool> pool;
         std::optional<shared_block_pool> shared;
         std::optional<class arena> arena;
+        std::optional<affinity_group> group;
     };
+
+    /// As affinity_object asks: malloc aligns to 16 whatever the size, and most objects need 8.
+    static constexpr std::size_t alignment_in_group(const plan_op& op) {
+        constexpr std::uint8_t of_malloc_log2 = 4;
+        if (op.alignment_log2 > of_malloc_log2) return std::size_t{1} << op.alignment_log2;
+        return op.bytes % 16 == 0 ? 16 : 8;
+    }
 
     static std::unique_ptr<one> make(const plan_route& route) {
         auto made = std::make_unique<one>();
@@ -80,6 +92,8 @@ private:
         if (route.kind == route_kind::shared_pool)
             made->shared.emplace(static_cast<std::size_t>(route.bytes), alignment);
         if (route.kind == route_kind::arena) made->arena.emplace();
+        if (route.kind == route_kind::affinity)
+            made->group.emplace("advised", affinity_options{.sizes = size_on_free::required});
         return made;
     }
 

@@ -25,7 +25,7 @@ constexpr std::array<option_spec, 3> options{{
     {"wait", 5, 5, 0, 600, "seconds for which memory is read after the last free"},
 }};
 
-constexpr std::array<part, 7> parts{{
+constexpr std::array<part, 8> parts{{
     {"time", 1},
     {"single calls", 1},
     {"memory", 1, 3},
@@ -33,9 +33,11 @@ constexpr std::array<part, 7> parts{{
     {"time, threads", 2},
     {"later memory", 1, 1, "returned memory"},
     {"distances", 1, 3},
+    {"visits", 1},
 }};
 
 constexpr std::uint64_t one_thread = 0b1111, all_parts = 0b1111111;
+constexpr std::uint64_t advised_parts = one_thread | 1U << part_distances | 1U << part_visits;
 
 constexpr std::array<std::string_view, 9> unfair{
     "A trace has the calls of a program and nothing else. What the program does between them is missing: its cache "
@@ -75,12 +77,12 @@ constexpr std::array<contestant, 2> redirected{{
     {.name = as_recorded,
      .how = route::process_malloc,
      .role = contestant_role::peer,
-     .parts = one_thread,
+     .parts = advised_parts,
      .run = [](const task& asked) { run_replay(asked, 0); }},
     {.name = as_advised,
      .how = route::process_malloc,
      .role = contestant_role::ours,
-     .parts = one_thread,
+     .parts = advised_parts,
      .run = [](const task& asked) { run_replay(asked, 1); }},
 }};
 

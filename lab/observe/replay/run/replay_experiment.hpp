@@ -29,6 +29,10 @@ inline constexpr std::string_view replay_mean = "resident per live byte, mean";
 inline constexpr std::string_view replay_close = "at most 64 B apart";
 inline constexpr std::string_view replay_same_page = "in the same 4 KiB page";
 inline constexpr std::string_view replay_distance = "median distance";
+inline constexpr std::string_view replay_pairs = "pairs";
+inline constexpr std::string_view replay_visit = "visit of a pair";
+/// Variants of it.
+inline constexpr std::string_view visit_in_order = "in order of allocation", visit_shuffled = "in random order";
 /// The variant of figures of memory after the last free.
 inline constexpr std::string_view later_variant = "after the last free, without a call";
 
@@ -51,7 +55,8 @@ enum replay_part : std::size_t {
     part_contents,
     part_threads,
     part_later,
-    part_distances
+    part_distances,
+    part_visits
 };
 
 /// "replay": a plan on every malloc. "advise": two plans, of which the second has redirected blocks, on one malloc.

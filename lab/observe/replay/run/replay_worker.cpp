@@ -192,6 +192,7 @@ void run_replay(const task& asked, std::size_t plan) {
     case part_contents: check_contents(asked, view); break;
     case part_later: measure_later(asked, view); break;
     case part_distances: measure_distances(asked, view); break;
+    case part_visits: measure_visits(asked, view); break;
     default: measure_threads(asked, view); break;
     }
     show_blocks(asked);

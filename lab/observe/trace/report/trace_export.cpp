@@ -3,8 +3,10 @@
 
 #include "observe/trace/report/trace_export.hpp"
 
+#include <array>
 #include <iterator>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -52,6 +54,23 @@ private:
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+[[nodiscard]] std::string_view name_of_choice(window_choice choice) {
+    constexpr std::array<std::string_view, 3> names{"random", "successive", "matched"};
+    return names[static_cast<std::size_t>(choice)];
+}
+
+/// Calls `visit` for each watched block of each window, and then for each of its accesses, with the access.
+template<class Visit>
+void visit_windows(const trace& of, Visit&& visit) {
+    for (const access_window& window : of.windows) {
+        for (const watched_block& block : window.blocks) {
+            if (!visit(window, block, nullptr)) return;
+            for (const trace_access& each : block.accesses)
+                if (!visit(window, block, &each)) return;
+        }
+    }
+}
+
 }
 
 void export_csv(const trace& of, const text_sink& to) {
@@ -70,6 +89,14 @@ void export_csv(const trace& of, const text_sink& to) {
         out.text() += '\n';
         if (!out.pass_on()) return;
     }
+    visit_windows(of, [&](const access_window& window, const watched_block& block, const trace_access* access) {
+        auto at = std::back_inserter(out.text());
+        if (access == nullptr)
+            fmt::format_to(at, "{},,watch,{},{},,,\n", window.begin_ns, block.block, block.offset);
+        else
+            fmt::format_to(at, "{},,access,{},{},,,\n", access->time_ns, block.block, block.offset);
+        return out.pass_on();
+    });
     static_cast<void>(out.pass_on(1));
 }
 
@@ -97,6 +124,24 @@ void export_json_lines(const trace& of, const text_sink& to) {
         out.text() += "}\n";
         if (!out.pass_on()) return;
     }
+    std::size_t number = 0;
+    const access_window* before = nullptr;
+    visit_windows(of, [&](const access_window& window, const watched_block& block, const trace_access* access) {
+        auto at = std::back_inserter(out.text());
+        number += std::size_t{&window != before};
+        before = &window;
+        if (access == nullptr)
+            fmt::format_to(at,
+                           "{{\"window\":{},\"time_ns\":{},\"end_ns\":{},\"choice\":\"{}\",\"watched\":{},"
+                           "\"offset\":{},\"accesses\":{}}}\n",
+                           number, window.begin_ns, window.end_ns, name_of_choice(window.choice), block.block,
+                           block.offset, block.count);
+        else
+            fmt::format_to(
+                at, "{{\"window\":{},\"time_ns\":{},\"accessed\":{},\"thread_of_window\":{},\"code\":\"{:#x}\"}}\n",
+                number, access->time_ns, block.block, access->thread, access->code);
+        return out.pass_on();
+    });
     static_cast<void>(out.pass_on(1));
 }
 

@@ -46,6 +46,10 @@ constexpr std::array calls{"allocate", "deallocate", "resize", "frame", "mark"};
     return of.events.empty() ? 0 : static_cast<double>(file_bytes) / static_cast<double>(of.events.size());
 }
 
+[[nodiscard]] std::string accesses_text(std::uint64_t count) {
+    return number(count) + (count == 1 ? " access" : " accesses");
+}
+
 /// A table of buckets; `limit` writes their upper limits.
 [[nodiscard]] std::string table(const std::vector<trace_bucket>& buckets, const std::string& title,
                                 const std::function<std::string(std::uint64_t)>& limit) {
@@ -109,6 +113,14 @@ std::string to_text(const trace& of, const trace_figures& figures, std::uint64_t
         line("call stacks", number(of.stacks.size() - 1) + (of.has_free_stacks ? "" : ", none of frees"));
     if (of.sample_bytes != 0)
         line("sample", fmt::format("one in {} bytes: all figures are of the sample", number(of.sample_bytes)));
+    if (!of.windows.empty()) {
+        line("watched",
+             fmt::format("{}, up to four at a time, in {} of {} in all", count_text(figures.watched_blocks, "block"),
+                         count_text(of.windows.size(), "window"), time_text(figures.watched_ns)));
+        line("touched",
+             fmt::format("{} of these blocks; {}", share_text(figures.touched_blocks, figures.watched_blocks),
+                         accesses_text(figures.accesses)));
+    }
     if (of.is_part) {
         line("older blocks",
              fmt::format("{}, in use when the part begins: they count as allocated then", number(of.older_blocks)));
@@ -153,6 +165,11 @@ std::string to_json(const trace& of, const trace_figures& figures, std::uint64_t
         {"bytes_per_event", of.is_part ? nlohmann::json() : nlohmann::json(bytes_per_event(of, file_bytes))},
         {"is_part", of.is_part},
         {"older_blocks", of.older_blocks},
+        {"windows", of.windows.size()},
+        {"watched_ns", figures.watched_ns},
+        {"watched_blocks", figures.watched_blocks},
+        {"touched_blocks", figures.touched_blocks},
+        {"accesses", figures.accesses},
         {"damage", of.damage},
         {"sizes", json_of(figures.sizes)},
         {"lifetimes_ns", json_of(figures.times)},

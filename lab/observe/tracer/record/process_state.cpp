@@ -74,6 +74,7 @@ void refuse(std::string_view what, int error = 0) noexcept {
     chosen.stack_frames =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(number_in(stacks_variable), max_stack_frames));
     chosen.has_free_stacks = chosen.stack_frames != 0 && number_in(free_stacks_variable) != 0;
+    chosen.lists_blocks = number_in(access_variable) != 0;
     chosen.sample_bytes = number_in(sample_variable);
     chosen.process = number_in(process_variable);
     chosen.recording = number_in(number_variable);
@@ -124,6 +125,21 @@ void refuse(std::string_view what, int error = 0) noexcept {
     platform::unreserve(memory, bytes);
     errno = saved;
     return nullptr;
+}
+
+/// Makes room for the list of blocks in use: right behind the header, where its reader looks for it. Without room for
+/// it the recording goes on.
+[[nodiscard]] live_blocks* make_list(recording_file& file, format::file_header& head) noexcept {
+    int error = 0;
+    std::uint64_t end = 0;
+    void* const mapped = chosen.lists_blocks ? file.extend(live_blocks_bytes, end, error) : nullptr;
+    if (mapped == nullptr) return nullptr;
+    auto* const made = static_cast<live_blocks*>(mapped);
+    made->chunk.kind = format::chunk_kind::live_blocks;
+    made->chunk.bytes = live_blocks_bytes; // `used` stays zero: for readers of events it has no payload
+    std::atomic_ref(made->chunk.magic).store(format::chunk_magic, std::memory_order_release);
+    head.file_bytes = end;
+    return made;
 }
 
 [[nodiscard]] file_part take_spare() noexcept {
@@ -178,6 +194,7 @@ bool begin_recording() noexcept {
     if (state->generation.load(std::memory_order_relaxed) == 0) {
         const std::uint32_t generation = generations.fetch_add(1, std::memory_order_relaxed) + 1;
         state->head = make_file(state->file, generation > 1);
+        if (state->head != nullptr) state->listed = make_list(state->file, *state->head);
         // A fork's child has no constructor to do it, and may end without destructors.
         if (state->head != nullptr && generation > 1) write_texts();
         if (state->head != nullptr) state->generation.store(generation, std::memory_order_release);

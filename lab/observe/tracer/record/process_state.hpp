@@ -11,6 +11,7 @@
 
 #include <tenure/base/host.hpp>
 
+#include "observe/trace/access/live_blocks.hpp"
 #include "observe/trace/trace_format.hpp"
 #include "observe/tracer/record/code_ranges.hpp"
 #include "observe/tracer/record/recording_file.hpp"
@@ -63,6 +64,19 @@ struct written_texts {
     code_ranges code;                     ///< in them
 };
 
+/// Counts the blocks of each call stack. Of more stacks than places, several share one.
+class ordinals {
+public:
+    [[nodiscard]] std::uint32_t next(std::uint32_t stack) noexcept {
+        return counts_[stack % capacity].fetch_add(1, std::memory_order_relaxed);
+    }
+
+private:
+    static constexpr std::size_t capacity = std::size_t{1} << 16;
+
+    std::atomic<std::uint32_t> counts_[capacity];
+};
+
 /// It lies in memory that a fork's child gets as zeros, however the child was made: then it is a recording that has not
 /// begun, and nothing in the child writes to the parent's file.
 struct process_state {
@@ -73,8 +87,10 @@ struct process_state {
     recording_file file;
     std::atomic<std::uint64_t> next_try_ns; ///< when the file may grow again, after it could not for the moment
     written_texts texts;
+    live_blocks* listed; ///< in the file; nullptr: blocks in use are not listed
     token_map tokens;
     stack_table stacks;
+    ordinals allocated;
     spare_parts spares;
 };
 
@@ -91,6 +107,7 @@ extern std::atomic<const std::atomic<std::uint32_t>*> generation_of_process;
 struct chosen_settings {
     std::uint32_t stack_frames = 0;
     bool has_free_stacks = false; ///< only with stack_frames
+    bool lists_blocks = false;    ///< for `tenure record --access`
     std::uint64_t sample_bytes = 0;
     std::uint64_t process = 0;   ///< that `tenure record` has started
     std::uint64_t recording = 0; ///< its number

@@ -8,9 +8,11 @@
 #include <cerrno>
 #include <string_view>
 
+#include <tenure/base/align.hpp>
 #include <tenure/base/observer.hpp>
 #include <tenure/heap/detail/guarded/sample_schedule.hpp>
 #include <tenure/heap/detail/profile/sampling.hpp>
+#include <tenure/platform/clock.hpp>
 
 #include "observe/blocks/interpose/real.hpp"
 #include "observe/blocks/interpose/recorded.hpp"
@@ -84,13 +86,35 @@ void count_unknown(thread_log& log) noexcept {
     log.end_event();
 }
 
+/// Takes a name that was in the map off the list of blocks in use. Returns   it.
+[[nodiscard]] token unlisted(const void* block, token of_map) noexcept {
+    const token name = tracer::name_in(of_map);
+    if (name != of_map) [[unlikely]]
+        state_of_process.load(std::memory_order_relaxed)->listed->remove(address_of(block), name);
+    return name;
+}
+
 /// Takes a block's name out of the map. Returns   zero if it is not known.
 [[nodiscard]] token take(const void* block) noexcept {
     token_map::slot* const slot = tokens().find(block);
     if (slot == nullptr) return 0;
     const token name = slot->load(std::memory_order_relaxed);
     if (name != 0) slot->store(0, std::memory_order_relaxed);
-    return name;
+    return unlisted(block, name);
+}
+
+/// Puts a name into the map, and maybe on the list of blocks in use.
+void keep(token_map::slot& slot, token name, const void* block, std::uint32_t stack, std::size_t bytes) noexcept {
+    tracer::process_state& state = *state_of_process.load(std::memory_order_relaxed);
+    live_blocks* const listed = state.listed;
+    if (listed != nullptr) [[unlikely]] {
+        const std::uint32_t ordinal = state.allocated.next(stack);
+        const std::uint32_t mask = listed->mask.load(std::memory_order_relaxed);
+        if (live_blocks::is_listed(mask, tracer::number_of(name), tracer::thread_of(name), ordinal) &&
+            listed->add(address_of(block), name, platform::ticks(), stack, ordinal, bytes))
+            name |= tracer::is_listed;
+    }
+    slot.store(name, std::memory_order_relaxed);
 }
 
 }
@@ -119,12 +143,13 @@ void note_drawn(const void* block, request asked, std::size_t drawn_bytes) noexc
     const std::uint32_t stack = tracer::chosen.stack_frames != 0 ? tracer::number_stack(log) : 0;
     if (slot == nullptr) return log.lose(ENOMEM);
     if (!log.begin_event(thread_log::event_bytes)) return;
-    if (const token before = slot->load(std::memory_order_relaxed); before != 0) write_unseen_free(log, before);
+    if (const token before = slot->load(std::memory_order_relaxed); before != 0)
+        write_unseen_free(log, unlisted(block, before));
     log.last_block = block;
     log.last_place = log.place();
     log.last_stack = stack;
     write_allocation(log, asked, log.last_stack);
-    slot->store(log.take_name(), std::memory_order_relaxed);
+    keep(*slot, log.take_name(), block, stack, asked.bytes);
     log.end_event();
 }
 
@@ -213,11 +238,12 @@ void end_resize(std::uint64_t before, const void* block, const void* answer, std
         if (answer != nullptr) log.lose(ENOMEM);
         write_free(log, before, stack);
     } else {
-        if (const token there = slot->load(std::memory_order_relaxed); there != 0) write_unseen_free(log, there);
+        if (const token there = slot->load(std::memory_order_relaxed); there != 0)
+            write_unseen_free(log, unlisted(answer, there));
         log.event(format::event_kind::resize, bytes);
         log.name(before);
         if (tracer::chosen.stack_frames != 0) log.number(stack);
-        slot->store(log.take_name(), std::memory_order_relaxed);
+        keep(*slot, log.take_name(), answer, stack, bytes);
     }
     log.end_event();
 }

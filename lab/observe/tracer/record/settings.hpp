@@ -15,6 +15,7 @@ constexpr const char* process_variable = "TENURE_RECORD_PROCESS";         ///< t
 constexpr const char* stacks_variable = "TENURE_RECORD_STACKS";           ///< most frames of a stack
 constexpr const char* free_stacks_variable = "TENURE_RECORD_FREE_STACKS"; ///< 1: frees have stacks as well
 constexpr const char* sample_variable = "TENURE_RECORD_SAMPLE"; ///< bytes between two recorded ones; zero: all
+constexpr const char* access_variable = "TENURE_RECORD_ACCESS"; ///< 1: the file lists blocks in use: live_blocks.hpp
 constexpr const char* number_variable = "TENURE_RECORD_NUMBER"; ///< file_header::recording
 
 constexpr unsigned max_stack_frames = 64;

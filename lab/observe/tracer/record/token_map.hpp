@@ -14,9 +14,12 @@
 
 namespace tenure::lab::tracer {
 
-/// A block's name in a trace: | thread + 1: 24 bits | its running number: 40 |. Zero: none.
+/// A block's name in a trace: | is listed: 1 bit | thread + 1: 23 bits | its running number: 40 |. Zero: none. The
+/// first bit, of live_blocks.hpp, is in the map alone.
 using token = std::uint64_t;
 constexpr unsigned number_bits = 40;
+constexpr token is_listed = token{1} << 63;
+[[nodiscard]] constexpr token name_in(token of_map) noexcept { return of_map & ~is_listed; }
 [[nodiscard]] constexpr token make_token(std::uint32_t thread, std::uint64_t number) noexcept {
     return (std::uint64_t{thread} + 1) << number_bits | number;
 }

@@ -1,0 +1,162 @@
+// SPDX-FileCopyrightText: Tenure contributors
+// SPDX-License-Identifier: MIT
+
+// `tenure record --access`: programs that touch their blocks in ways that are known.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cli/recorded_programs.hpp"
+#include "observe/access/access_sampler.hpp"
+#include "observe/replay/affinity/affinity_advice.hpp"
+
+namespace {
+
+using namespace tenure::lab;
+
+// As in accessed_program.cpp.
+constexpr std::uint64_t key_bytes = 48, value_bytes = 72, single_bytes = 56, archive_bytes = 1000;
+
+class record_access : public recorded_programs {
+protected:
+    void SetUp() override {
+        recorded_programs::SetUp();
+        if (const std::string reason = access_sampler({}, 0).try_out(); !reason.empty())
+            GTEST_SKIP() << "this machine has no watchpoints: " << reason;
+    }
+    [[nodiscard]] static std::string accessed(const std::string& how, int ms) {
+        return program("accessed_program") + " " + how + " " + std::to_string(ms);
+    }
+};
+
+/// Sizes of the blocks, by number.
+[[nodiscard]] std::vector<std::uint64_t> sizes_of(const trace& of) {
+    std::vector<std::uint64_t> sizes(of.blocks);
+    for (const trace_event& each : of.events)
+        if (each.call == trace_call::allocate) sizes[each.block] = each.bytes;
+    return sizes;
+}
+
+struct size_accesses {
+    std::uint64_t watched = 0, touched = 0;
+};
+[[nodiscard]] std::map<std::uint64_t, size_accesses> accesses_by_size(const trace& of) {
+    const std::vector<std::uint64_t> sizes = sizes_of(of);
+    std::map<std::uint64_t, size_accesses> found;
+    for (const access_window& window : of.windows) {
+        for (const watched_block& each : window.blocks) {
+            size_accesses& to = found[sizes[each.block]];
+            ++to.watched;
+            to.touched += std::uint64_t{each.count != 0};
+        }
+    }
+    return found;
+}
+
+TEST_F(record_access, visited_blocks_are_touched_and_archives_never) {
+    ASSERT_EQ(record("-o t --access", accessed("pairs", 4000)).code, 0);
+    const trace found = load("t");
+    EXPECT_NE(found.stack_frames, 0u) << "accesses need call stacks";
+    ASSERT_FALSE(found.windows.empty());
+    std::map<std::uint64_t, size_accesses> by_size = accesses_by_size(found);
+    size_accesses visited;
+    for (const std::uint64_t bytes : {key_bytes, value_bytes, single_bytes}) {
+        visited.watched += by_size[bytes].watched;
+        visited.touched += by_size[bytes].touched;
+    }
+    // The program runs through all blocks again and again. A window of some ms may fall between two passes.
+    EXPECT_GT(visited.touched * 10, visited.watched);
+    EXPECT_GT(by_size[archive_bytes].watched, 0u);
+    EXPECT_EQ(by_size[archive_bytes].touched, 0u);
+    for (const access_window& window : found.windows) EXPECT_LE(window.blocks.size(), 4u);
+}
+
+/// Records for longer until enough couples were watched: on a busy machine the program hardly runs.
+TEST_F(record_access, keys_are_together_with_their_values_and_with_nothing_else) {
+    const std::pair<std::uint64_t, std::uint64_t> expected{key_bytes, value_bytes};
+    std::set<std::pair<std::uint64_t, std::uint64_t>> together;
+    for (int ms = 3000; ms <= 48'000 && together.empty(); ms *= 4) {
+        ASSERT_EQ(record("-o t --access", accessed("pairs", ms)).code, 0);
+        const trace recorded = load("t");
+        const co_access found = find_co_access(recorded, lives_of(recorded));
+        for (const site_pair& each : found.pairs)
+            if (each.is_together)
+                together.insert(std::minmax(found.sites[each.first]->largest, found.sites[each.second]->largest));
+        for (const untouched_site& each : untouched_sites(found)) EXPECT_EQ(each.site->largest, archive_bytes);
+    }
+    EXPECT_EQ(together, (std::set<std::pair<std::uint64_t, std::uint64_t>>{expected}));
+}
+
+TEST_F(record_access, threads_that_come_and_go_are_watched) {
+    ASSERT_EQ(record("-o t --access", accessed("threads", 1500)).code, 0);
+    const trace found = load("t");
+    EXPECT_FALSE(found.windows.empty());
+}
+
+TEST_F(record_access, a_program_that_closes_all_descriptors_is_watched) {
+    ASSERT_EQ(record("-o t --access", accessed("closes", 2000)).code, 0);
+    EXPECT_FALSE(load("t").windows.empty());
+}
+
+TEST_F(record_access, a_forks_child_is_watched_too) {
+    ASSERT_EQ(record("-o t --access", accessed("fork", 2000)).code, 0);
+    const std::vector<std::string> all = files("t");
+    ASSERT_EQ(all.size(), 2u);
+    for (const std::string& each : all) EXPECT_FALSE(load(each).windows.empty()) << each;
+}
+
+TEST_F(record_access, a_program_that_replaces_itself_has_accesses_of_its_own) {
+    ASSERT_EQ(record("-o t --access", accessed("exec", 4000)).code, 0);
+    const std::vector<std::string> all = files("t");
+    ASSERT_EQ(all.size(), 2u);
+    for (const std::string& each : all) {
+        std::map<std::uint64_t, size_accesses> by_size = accesses_by_size(load(each));
+        EXPECT_EQ(by_size[archive_bytes].touched, 0u) << each;
+        EXPECT_NE(by_size[key_bytes].touched, 0u) << each;
+    }
+}
+
+TEST_F(record_access, without_the_option_nothing_is_watched_or_listed) {
+    ASSERT_EQ(record("-o t --stacks 8", accessed("pairs", 100)).code, 0);
+    EXPECT_TRUE(load("t").windows.empty());
+}
+
+TEST_F(record_access, info_and_a_part_show_the_accesses) {
+    ASSERT_EQ(record("-o t --access", accessed("pairs", 3000)).code, 0);
+    const auto info = [&](const std::string& options) {
+        return run_command("trace info " + options, folder_.string()).out;
+    };
+    EXPECT_NE(info("t").find("up to four at a time"), std::string::npos) << info("t");
+    ASSERT_EQ(run_command("trace cut t --from 500ms --to 2s -o part", folder_.string()).code, 0);
+    const trace whole = load("t"), part = load("part");
+    EXPECT_FALSE(part.windows.empty());
+    EXPECT_LT(part.windows.size(), whole.windows.size());
+}
+
+TEST_F(record_access, where_nothing_can_be_watched_the_allocations_are_recorded_and_the_reason_is_told) {
+    const command_outcome outcome = run_in(folder_.string(), "ulimit -n 6; '" + command_path() +
+                                                                 "' record -o t --access -- " + accessed("pairs", 1));
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_NE(outcome.err.find("accesses are not recorded, only allocations: too many open files: raise ulimit -n"),
+              std::string::npos)
+        << outcome.err;
+    const trace found = load("t");
+    EXPECT_FALSE(found.events.empty());
+    EXPECT_TRUE(found.windows.empty());
+}
+
+TEST_F(record_access, a_program_that_is_too_short_says_that_nothing_was_watched) {
+    const command_outcome outcome = record("-o t --access", "true");
+    EXPECT_EQ(outcome.code, 0);
+    EXPECT_NE(outcome.err.find("accesses of process"), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find("are missing: "), std::string::npos) << outcome.err;
+}
+
+}
