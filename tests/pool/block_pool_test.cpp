@@ -12,6 +12,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tenure/base/align.hpp>
 #include <tenure/base/counting_source.hpp>
 #include <tenure/base/static_buffer_source.hpp>
 
@@ -256,10 +257,16 @@ TEST_F(block_pools, statistics_count_blocks_and_segments) {
     EXPECT_EQ(seen.reserved_bytes, source_.live_bytes());
 }
 
+/// Not every linker aligns a variable to 64 KiB.
+unsigned char* aligned_in(unsigned char* room) {
+    return static_cast<unsigned char*>(tenure::pointer_at(tenure::align_up(tenure::address_of(room), 65536)));
+}
+
 TEST_F(block_pools, what_a_source_gives_need_not_be_zero) {
-    alignas(65536) static unsigned char buffer[65536];
-    std::memset(buffer, 0xFF, sizeof buffer);
-    tenure::static_buffer_source dirty(buffer, sizeof buffer);
+    static unsigned char room[2 * 65536];
+    auto* const buffer = aligned_in(room);
+    std::memset(buffer, 0xFF, 65536);
+    tenure::static_buffer_source dirty(buffer, 65536);
     block_pool pool(16, 16, dirty);
     const std::vector<void*> blocks = take(pool, 2000);
     EXPECT_EQ(std::set<void*>(blocks.begin(), blocks.end()).size(), 2000u);
@@ -268,7 +275,8 @@ TEST_F(block_pools, what_a_source_gives_need_not_be_zero) {
 }
 
 TEST_F(block_pools, a_static_buffer_of_64_kib_is_enough_wherever_it_begins) {
-    alignas(65536) static unsigned char buffer[65536 + 4096];
+    static unsigned char room[2 * 65536 + 4096];
+    auto* const buffer = aligned_in(room);
     for (std::size_t begin : {std::size_t{0}, std::size_t{64}, std::size_t{4096}}) {
         tenure::static_buffer_source fixed(buffer + begin, 65536);
         block_pool pool(100, 4, fixed);

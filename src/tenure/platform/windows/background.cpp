@@ -20,21 +20,21 @@ struct own_thread_state {
     background_function function = nullptr;
     HANDLE wake = nullptr;  ///< an event: the thread is to stop
     HANDLE ended = nullptr; ///< an event: the thread runs no code of this module any more
-    bool is_started = false;
+    HANDLE thread = nullptr;
+    std::atomic<bool> has_begun{false}; ///< to run code of this module
     std::atomic<background_phase> phase{background_phase::none};
     std::atomic<bool> is_stopped{false}; ///< once true, it stays true: nothing can start a thread
 };
 constinit own_thread_state own{};
 
-void name_this_thread() noexcept {
-    using describe = HRESULT(__stdcall*)(HANDLE, const wchar_t*);
-    const auto called = function_of<describe>(L"kernelbase.dll", "SetThreadDescription");
-    if (called != nullptr) called(::GetCurrentThread(), L"tenure");
-}
+using describe_function = HRESULT(__stdcall*)(HANDLE, const wchar_t*);
+constinit describe_function describe_thread = nullptr;
 
-// The last call is a jump: it returns to the system. So once the event is set, this module may be unloaded.
+// Asks the loader for nothing, whose lock an unloading thread has while it waits for this one. The last call is a jump:
+// it returns to the system. So once the event is set, this module may be unloaded.
 DWORD __stdcall run(void*) noexcept {
-    name_this_thread();
+    own.has_begun.store(true);
+    if (describe_thread != nullptr) describe_thread(::GetCurrentThread(), L"tenure");
     own.phase.store(background_phase::running);
     own.function();
     own.phase.store(background_phase::none);
@@ -44,8 +44,28 @@ DWORD __stdcall run(void*) noexcept {
 
 void wait_until_ended() noexcept {
     constexpr DWORD longest_ms = 10'000;
-    if (own.is_started) ::WaitForSingleObject(own.ended, longest_ms);
-    own.is_started = false;
+    if (own.thread == nullptr) return;
+    ::WaitForSingleObject(own.ended, longest_ms);
+    ::CloseHandle(own.thread);
+    own.thread = nullptr;
+}
+
+/// A new thread waits for the loader's lock before it begins. If the unloading thread has it, the new one never may: it
+/// is taken back. It holds nothing.
+void take_back_new_thread() noexcept {
+    if (own.thread == nullptr || own.has_begun.load()) return;
+    ::SuspendThread(own.thread);
+    CONTEXT seen{};
+    seen.ContextFlags = CONTEXT_CONTROL;
+    ::GetThreadContext(own.thread, &seen); // waits until it is suspended
+    if (own.has_begun.load()) {
+        ::ResumeThread(own.thread);
+        return;
+    }
+    ::TerminateThread(own.thread, 0);
+    ::WaitForSingleObject(own.thread, INFINITE);
+    ::CloseHandle(own.thread);
+    own.thread = nullptr;
 }
 
 // When a plug-in with a static copy is unloaded, the thread must not go on in code that is gone. The caller holds the
@@ -55,6 +75,7 @@ __attribute__((destructor)) void stop_when_unloaded() noexcept {
     if (is_process_ending() || !is_unloadable()) return;
     own.is_stopped.store(true);
     if (own.wake != nullptr) ::SetEvent(own.wake);
+    take_back_new_thread();
     wait_until_ended();
     if (own.wake != nullptr) ::CloseHandle(own.wake);
     if (own.ended != nullptr) ::CloseHandle(own.ended);
@@ -85,15 +106,14 @@ background_start start_background(background_function function) noexcept {
     if (!has_events()) return background_start::refused;
     ::ResetEvent(own.ended);
     own.function = function;
+    own.has_begun.store(false);
+    describe_thread = function_of<describe_function>(L"kernelbase.dll", "SetThreadDescription");
     own.phase.store(background_phase::passing);
-    const HANDLE thread =
-        ::CreateThread(nullptr, stack_bytes, &run, nullptr, STACK_SIZE_PARAM_IS_A_RESERVATION, nullptr);
-    if (thread == nullptr) {
+    own.thread = ::CreateThread(nullptr, stack_bytes, &run, nullptr, STACK_SIZE_PARAM_IS_A_RESERVATION, nullptr);
+    if (own.thread == nullptr) {
         own.phase.store(background_phase::none);
         return background_start::refused;
     }
-    ::CloseHandle(thread);
-    own.is_started = true;
     return background_start::started;
 }
 

@@ -24,7 +24,7 @@ constinit range_table kept_files{}; ///< by mapping; `bytes` is the handle
     if (::GetTempPathW(MAX_PATH, folder) == 0 || ::GetTempFileNameW(folder, L"tnr", 0, path) == 0)
         return INVALID_HANDLE_VALUE;
     constexpr DWORD how = FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE;
-    return ::CreateFileW(path, GENERIC_READ | GENERIC_WRITE | DELETE, share_all, nullptr, CREATE_ALWAYS, how, nullptr);
+    return ::CreateFileW(path, GENERIC_READ | GENERIC_WRITE, share_all, nullptr, CREATE_ALWAYS, how, nullptr);
 }
 
 [[nodiscard]] bool set_file_bytes(HANDLE file, std::uint64_t bytes) noexcept {
@@ -59,7 +59,7 @@ bool mapped_file::open() noexcept {
     if (path_ == nullptr) {
         file = open_nameless();
     } else {
-        constexpr DWORD rights = GENERIC_READ | GENERIC_WRITE | DELETE;
+        constexpr DWORD rights = GENERIC_READ | GENERIC_WRITE; // with DELETE, most programs could not open it
         const system_path path(path_);
         file = ::CreateFileW(path.get(), rights, share_all, nullptr, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr);
         if (file == INVALID_HANDLE_VALUE && ::GetLastError() == ERROR_FILE_NOT_FOUND) {

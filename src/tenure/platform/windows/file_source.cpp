@@ -32,7 +32,7 @@ constexpr std::size_t file_granularity = std::size_t{64} * 1024;
 
 // The name goes when the file is closed: until then others see it.
 file_source::file_source(const char* path) noexcept {
-    constexpr DWORD rights = GENERIC_READ | GENERIC_WRITE | DELETE;
+    constexpr DWORD rights = GENERIC_READ | GENERIC_WRITE;
     constexpr DWORD how = FILE_ATTRIBUTE_TEMPORARY | FILE_FLAG_DELETE_ON_CLOSE;
     const platform::kept_error kept;
     const platform::system_path name(path);
