@@ -141,8 +141,9 @@ TEST_F(record_access, info_and_a_part_show_the_accesses) {
 }
 
 TEST_F(record_access, where_nothing_can_be_watched_the_allocations_are_recorded_and_the_reason_is_told) {
-    const command_outcome outcome = run_in(folder_.string(), "ulimit -n 6; '" + command_path() +
-                                                                 "' record -o t --access -- " + accessed("pairs", 1));
+    const std::string limited = "sh -c 'exec 3>&- 4>&- 5>&- 6>&- 7>&- 8>&- 9>&-; ulimit -n 6; exec \"$0\" \"$@\"' '";
+    const command_outcome outcome =
+        run_in(folder_.string(), limited + command_path() + "' record -o t --access -- " + accessed("pairs", 1));
     EXPECT_EQ(outcome.code, 0);
     EXPECT_NE(outcome.err.find("accesses are not recorded, only allocations: too many open files: raise ulimit -n"),
               std::string::npos)

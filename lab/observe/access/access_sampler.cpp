@@ -86,8 +86,13 @@ void access_sampler::find_processes() {
         if (static_cast<std::size_t>(running) >= max_processes) return;
         trace_format::file_header header{};
         if (!read_header(path, header) || header.recording != recording_) continue;
+        auto found = sampled_process::open(path, header);
+        // The process makes its list a moment after the header.
+        constexpr std::uint64_t patience_ns = 2000 * sampler_ms;
+        const bool is_new = platform::monotonic_ns() < header.first_ns + patience_ns;
+        if (found != nullptr && !found->has_list() && is_new) continue;
         seen_.insert(path);
-        if (auto found = sampled_process::open(path, header)) processes_.push_back(std::move(found));
+        if (found != nullptr) processes_.push_back(std::move(found));
     }
 }
 

@@ -30,6 +30,7 @@ public:
 
     [[nodiscard]] const std::string& path() const { return path_; }
     [[nodiscard]] bool is_over() const { return is_over_; }
+    [[nodiscard]] bool has_list() const { return has_list_; } ///< without one nothing is watched
 
     /// Watches some blocks. Returns   false if there is nothing to watch.
     [[nodiscard]] bool begin_window();
