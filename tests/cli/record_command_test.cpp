@@ -333,12 +333,23 @@ TEST_F(recorded, what_is_wrong_is_said) {
         {"trace", "subcommand", 2},
         {"trace info none", "none", 2},
         {"trace info no-trace", "This is not a trace", 2},
+        {"trace info no-trace", "tenure trace import", 2},
         {"trace export no-trace", "name a format", 2},
+        {"trace import no-trace -o no-trace", "is the file that is read", 3},
+        {"trace import no-trace --format heaptrack -o t", "no line of it can be read", 2},
     };
     for (const refusal& each : all) {
         const auto ran = run_command(each.words, folder_.string());
         EXPECT_EQ(ran.code, each.code) << each.words << ran.err;
         expect_words(ran.err, {each.said});
+    }
+    ASSERT_EQ(record("-o kept", program() + " model log").code, 0);
+    for (const char* const words : {"trace cut kept --to 1s -o kept", "trace export kept --csv -o ./kept",
+                                    "replay kept --json kept", "advise kept --html kept"}) {
+        const auto replacing = run_command(words, folder_.string());
+        EXPECT_EQ(replacing.code, 3) << words;
+        expect_words(replacing.err, {"is the file that is read"});
+        EXPECT_EQ(run_command("trace info kept", folder_.string()).code, 0) << words;
     }
     std::ofstream(folder_ / "t.raw") << "old";
     const auto ran = run_command("record -o t -- true", folder_.string());

@@ -124,9 +124,12 @@ void preload_first(const std::string& library) {
     ::setenv("LD_PRELOAD", alone ? library.c_str() : fmt::format("{}:{}", library, others).c_str(), 1);
 }
 
-std::string why_not_writable(const std::string& path) {
+std::string why_not_writable(const std::string& path, const std::string& input) {
     if (path.empty() || path == "-") return {};
     namespace fs = std::filesystem;
+    std::error_code not_there;
+    if (!input.empty() && fs::equivalent(path, input, not_there) && fs::is_regular_file(path, not_there))
+        return fmt::format("{} is the file that is read: name another one for the output", path);
     const fs::path file = followed(path);
     const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
     std::error_code error;

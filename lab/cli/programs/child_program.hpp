@@ -57,7 +57,8 @@ private:
     std::string path_;
 };
 
-/// Why a file cannot be written, as a sentence; empty when it can, and for "-".
-[[nodiscard]] std::string why_not_writable(const std::string& path);
+/// Why a file cannot be written, as a sentence; empty when it can, and for "-". `input` is a file that must not be
+/// replaced, because it is read.
+[[nodiscard]] std::string why_not_writable(const std::string& path, const std::string& input = {});
 
 }

@@ -207,7 +207,7 @@ int advise_command::run(int argc, char** argv) const {
         return exit_code::bad_usage;
     }
     for (const std::string* const each : {&html_, &json_, &out_}) {
-        if (const std::string reason = why_not_writable(*each); !reason.empty()) {
+        if (const std::string reason = why_not_writable(*each, is_run ? std::string{} : words_.front()); !reason.empty()) {
             say(reason);
             return exit_code::not_written;
         }

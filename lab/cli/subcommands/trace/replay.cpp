@@ -144,7 +144,7 @@ int replay_command::run(int argc, char** argv) const {
         return exit_code::bad_usage;
     }
     for (const std::string* const file : {&json_, &html_}) {
-        if (const std::string reason = why_not_writable(*file); !reason.empty()) {
+        if (const std::string reason = why_not_writable(*file, file_); !reason.empty()) {
             say(reason);
             return exit_code::not_written;
         }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -91,6 +92,8 @@ trace_command::trace_command(CLI::App& app)
 }
 
 int trace_command::run() const {
+    // A file that reaches a limit of its size is an error that is reported. Nothing is started that would inherit it.
+    static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));
     if (cut_->parsed()) return write_part();
     if (import_->parsed()) return import_recording();
     return info_->parsed() ? show_info() : write_events();
@@ -128,7 +131,7 @@ trace trace_command::load(const range& part) const {
 int trace_command::write_part() const {
     const std::optional<range> part = chosen_range();
     if (!part) return exit_code::bad_usage;
-    if (const std::string reason = why_not_writable(part_); !reason.empty()) {
+    if (const std::string reason = why_not_writable(part_, file_); !reason.empty()) {
         say(reason);
         return exit_code::not_written;
     }
@@ -138,7 +141,7 @@ int trace_command::write_part() const {
 }
 
 int trace_command::import_recording() const {
-    if (const std::string reason = why_not_writable(part_); !reason.empty()) {
+    if (const std::string reason = why_not_writable(part_, file_); !reason.empty()) {
         say(reason);
         return exit_code::not_written;
     }
@@ -146,6 +149,10 @@ int trace_command::import_recording() const {
     const trace read = load_recording(file_, format_.empty() ? recording_format::by_content : by_option);
     if (!read.ok()) {
         say(read.error);
+        return exit_code::bad_usage;
+    }
+    if (!read.damage.empty() && read.events.empty()) {
+        say(fmt::format("{}: no line of it can be read: it is no recording of heaptrack or of malloc debug", file_));
         return exit_code::bad_usage;
     }
     if (!read.damage.empty()) say(fmt::format("{}: {} Imported is what could be read.", file_, read.damage));
@@ -177,7 +184,7 @@ int trace_command::write_events() const {
     }
     const std::optional<range> part = chosen_range();
     if (!part) return exit_code::bad_usage;
-    if (const std::string reason = why_not_writable(out_); !reason.empty()) {
+    if (const std::string reason = why_not_writable(out_, file_); !reason.empty()) {
         say(reason);
         return exit_code::not_written;
     }
