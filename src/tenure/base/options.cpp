@@ -268,17 +268,19 @@ bool is_of_others(std::string_view name) noexcept {
                                           "PRECOMPILED_HEADERS",
                                           "PERFETTO_SDK",
                                           "ADVICE",
+                                          "ADVICE_PROCESS",
                                           "PROFILE_DIR",
                                           "CLANG"};
     name.remove_prefix(environment_prefix.size());
     return std::ranges::find(names, name) != std::end(names);
 }
 
-/// Whether it may: variables of the hook of `tenure watch`, of the .NET package for jemalloc, of tests, the build, or a
-/// cluster with a service called "tenure", which describes it to every container. A misspelt option may begin so, too.
+/// Whether it may: variables of `tenure watch` and `tenure record` for what they preload, of the .NET package for
+/// jemalloc, of tests, the build, or a cluster with a service called "tenure", which describes it to every container. A
+/// misspelt option may begin so, too.
 bool may_be_of_others(std::string_view name) noexcept {
-    constexpr std::string_view families[] = {"WATCH_", "JE_",     "TEST",     "BUILD", "VERSION",
-                                             "LIB",    "INCLUDE", "SERVICE_", "PORT"};
+    constexpr std::string_view families[] = {"WATCH_",  "RECORD_", "JE_",     "TEST",     "BUILD",
+                                             "VERSION", "LIB",     "INCLUDE", "SERVICE_", "PORT"};
     name.remove_prefix(environment_prefix.size());
     return std::ranges::any_of(families, [&](std::string_view family) { return name.starts_with(family); });
 }
