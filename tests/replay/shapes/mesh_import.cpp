@@ -177,6 +177,7 @@ void write(const scene& all, std::string& out) {
             add_number(out, at.y);
             add_number(out, at.z);
             out += '\n';
+            shape::write_piece(out);
         }
     unsigned first = 0;
     for (const auto& each : all) {
@@ -185,6 +186,7 @@ void write(const scene& all, std::string& out) {
             add_number(out, one.count);
             for (unsigned corner = 0; corner < one.count; ++corner) add_number(out, first + one.indices[corner]);
             out += '\n';
+            shape::write_piece(out);
         }
         first += static_cast<unsigned>(each->points.size());
     }

@@ -42,17 +42,26 @@ private:
     std::int64_t begun_ = now();
 };
 
+constexpr std::size_t piece_bytes = 65'536;
+
+/// Writes the text to standard output if it is long, so that it takes no memory.
+inline void write_piece(std::string& out, std::size_t least = piece_bytes) {
+    if (out.size() < least) return;
+    std::fwrite(out.data(), 1, out.size(), stdout);
+    out.clear();
+}
+
 /// Reads the file that the program was given, and does the work with it.
 template<class Work>
 int run(int count, char** words, Work work) {
     if (count != 2) return 2;
     const std::string given = text_of(words[1]);
     std::string out;
-    out.reserve(given.size() * 2 + 1'000'000);
+    out.reserve(2 * piece_bytes);
     const work_time time;
     work(given, out);
     const double spent_ms = time.elapsed_ms();
-    std::fwrite(out.data(), 1, out.size(), stdout);
+    write_piece(out, 0);
     std::fprintf(stderr, "work: %.6f ms\n", spent_ms);
     return 0;
 }
