@@ -237,9 +237,10 @@ TEST_F(options_environment, an_unknown_name_is_named_and_those_of_others_are_not
         EXPECT_EXIT(read_with(unknown), testing::ExitedWithCode(0),
                     std::string{"^tenure: "} + unknown +
                         " is not an option and was ignored. `tenure options` lists all.\n$");
-    for (const char* const other : {"TENURE_WATCH_STACKS", "TENURE_RECORD_FILE", "TENURE_RECORD_STACKS", "TENURE_",
-                                    "TENURE_TEST_SEED", "TENURE_CHECKS", "TENURE_ROOT", "TENURE_JE_MALLOC_CONF",
-                                    "TENURE_PORT_80_TCP_ADDR", "TENURE_SERVICE_HOST", "XTENURE_TEMP_BUGDET", "TENURES"})
+    for (const char* const other :
+         {"TENURE_WATCH_STACKS", "TENURE_RECORD_FREE_STACKS", "TENURE_ADVICE_PROCESS", "TENURE_", "TENURE_TEST_SEED",
+          "TENURE_CHECKS", "TENURE_ROOT", "TENURE_JE_MALLOC_CONF", "TENURE_PORT_80_TCP_ADDR", "TENURE_SERVICE_HOST",
+          "XTENURE_TEMP_BUGDET", "TENURES"})
         EXPECT_EXIT(read_with(other), testing::ExitedWithCode(0), "^$") << other;
 }
 

@@ -87,6 +87,10 @@ TEST_F(replay_command, memory_over_the_trace_is_in_the_json_and_on_the_page) {
             ASSERT_NE(list, nullptr) << row["name"];
             EXPECT_EQ(list->size(), live->size());
         }
+        const nlohmann::json* const per_byte = list_of(row["lists"], "place, resident per live byte");
+        ASSERT_NE(per_byte, nullptr);
+        for (std::size_t place = 0; place < live->size(); ++place)
+            EXPECT_EQ((*per_byte)[place].is_null(), (*live)[place] == 0) << "null where nothing lives: " << place;
         for (const auto& metric : row["metrics"])
             if (metric["name"] == "peak of live bytes") {
                 EXPECT_EQ(std::llround(metric["samples"][0].get<double>() * 1024 * 1024), static_cast<long long>(peak));
@@ -96,6 +100,41 @@ TEST_F(replay_command, memory_over_the_trace_is_in_the_json_and_on_the_page) {
                  {"Replay of program.trace", "Memory over the trace", "Fragmentation over the trace", "memory-live",
                   "What a replay cannot know", "seconds after the frees", "median distance",
                   "Content-Security-Policy"});
+}
+
+/// The charts of memory over the trace in a page, one behind the other.
+std::string memory_charts_of(const std::string& page) {
+    std::string charts;
+    for (std::size_t at = 0; (at = page.find("<figure class=\"wide memory-figure\">", at)) != std::string::npos; ++at)
+        charts += page.substr(at, page.find("</figure>", at) - at);
+    return charts;
+}
+
+TEST_F(replay_command, report_draws_the_page_again_from_the_json) {
+    record("");
+    ASSERT_EQ(run("replay program.trace --against glibc --rounds 1 --repeat 1 --wait 0 --json results.json --html "
+                  "page.html")
+                  .code,
+              0);
+    const std::string charts = memory_charts_of(text_of_file(folder_ / "page.html"));
+    ASSERT_NE(charts, "");
+    const auto of_file = run("report results.json --html again.html");
+    ASSERT_EQ(of_file.code, 0) << of_file.err;
+    EXPECT_EQ(of_file.out, "");
+    const std::string again = text_of_file(folder_ / "again.html");
+    EXPECT_EQ(memory_charts_of(again), charts);
+    expect_words(again, {"<title>Replay of program.trace", "drawn from <code>results.json</code>", "peak resident"});
+    const auto of_folder = run("report . --html -");
+    ASSERT_EQ(of_folder.code, 0) << of_folder.err;
+    EXPECT_EQ(memory_charts_of(of_folder.out), charts);
+
+    ASSERT_EQ(run("report results.json --summary kept.json").code, 0);
+    expect_words(run("report kept.json --html -").out, {"A summary has no memory over the trace"});
+    for (const char* const wrong : {"report results.json --html results.json", "report . --html results.json",
+                                    "report results.json kept.json --html a.html",
+                                    "report results.json --html a.html --short", "report nothing --html a.html"})
+        EXPECT_EQ(run(wrong).code, 2) << wrong;
+    EXPECT_EQ(run("report results.json --html nowhere/a.html").code, 3);
 }
 
 TEST_F(replay_command, without_a_wait_nothing_is_said_of_later_memory) {

@@ -93,6 +93,40 @@ TEST_F(run, follows_advice) {
     expect_words(missing.err, {"--advice", "No such file"});
 }
 
+TEST_F(run, warns_of_advice_without_call_sites) {
+    const support::temporary_folder folder;
+    const std::string file = (folder.path() / "empty.advice").string();
+    std::ofstream(file) << "tenure-advice 1\n# Nothing helps.\nobject 0 - /nowhere\nclass 1 one\n";
+    const auto found = run_command("run --advice '" + file + "' -- sh -c 'echo done; exit 3'");
+    EXPECT_EQ(found.code, 3) << "the program runs all the same";
+    EXPECT_EQ(found.out, "done\n");
+    expect_words(found.err, {"--advice " + file + " has no effect: the file names no call sites"});
+    EXPECT_EQ(found.err.find("tenure_malloc:"), std::string::npos) << "once is enough";
+}
+
+TEST_F(run, warns_of_advice_for_other_files) {
+    const support::temporary_folder folder;
+    const std::string file = (folder.path() / "a.advice").string();
+    const auto write = [&](const std::string& object) {
+        std::ofstream(file) << "tenure-advice 1\nobject 0 " << object << "\nclass 1 one\nsite 1 0+10\n";
+    };
+    const auto said = [&](const std::string& program) {
+        const auto found = run_command("run --advice '" + file + "' -- " + program);
+        EXPECT_EQ(found.code, 0) << found.err;
+        return found.err;
+    };
+    // cat closes standard error before it ends.
+    const std::string program = fs::canonical("/bin/cat").string();
+    write("- /nowhere");
+    expect_words(said("cat /dev/null"), {"tenure_malloc: cat [", "]: the advice had no effect: no file that it names"});
+    write("00112233445566778899 " + program);
+    expect_words(said("cat /dev/null"), {"the advice had no effect"}); // another build
+    EXPECT_EQ(said("sh -c 'cat /dev/null; true'"), "") << "the advice may be for what it starts";
+    expect_words(said("sh -c 'exec cat /dev/null'"), {"tenure_malloc: cat ["});
+    write("- " + program);
+    EXPECT_EQ(said("cat /dev/null"), "");
+}
+
 TEST_F(run, sets_options_for_the_program) {
     const auto found = run_command("run --set passthrough=heap --set malloc_stats=json -- ls /");
     EXPECT_EQ(found.code, 0) << found.err;

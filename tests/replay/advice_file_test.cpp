@@ -107,15 +107,15 @@ TEST(advice_file, a_long_remark_is_cut_to_what_readers_read) {
 TEST(advice_file, a_file_is_checked_before_a_program_starts_with_it) {
     const support::temporary_folder folder;
     const std::filesystem::path path = folder.path() / "made.advice";
-    EXPECT_NE(why_not_advice(path.string()).find("cannot be read"), std::string::npos);
-    EXPECT_NE(why_not_advice(folder.path().string()).find("is a directory"), std::string::npos);
+    EXPECT_NE(load_advice(path.string()).error.find("cannot be read"), std::string::npos);
+    EXPECT_NE(load_advice(folder.path().string()).error.find("is a directory"), std::string::npos);
     std::ofstream(path) << to_advice_text(two_classes());
-    EXPECT_EQ(why_not_advice(path.string()), "");
+    EXPECT_EQ(load_advice(path.string()).error, "");
     std::ofstream(path, std::ios::app) << "site 3 0+1\n";
-    EXPECT_EQ(why_not_advice(path.string()),
+    EXPECT_EQ(load_advice(path.string()).error,
               path.string() + " is not a valid advice file: line 9: class 3 was not defined before this site");
     std::ofstream(path) << std::string((std::size_t{1} << 20) + 1, '\n');
-    EXPECT_NE(why_not_advice(path.string()).find("is larger than 1 MiB"), std::string::npos);
+    EXPECT_NE(load_advice(path.string()).error.find("is larger than 1 MiB"), std::string::npos);
 }
 
 }

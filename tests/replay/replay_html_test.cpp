@@ -142,4 +142,36 @@ TEST(replay_page, is_the_same_of_a_result_that_was_read_back) {
     EXPECT_EQ(replay_page(read.value, "a.trace", ""), replay_page(found, "a.trace", ""));
 }
 
+TEST(replay_page, of_a_file_has_the_same_charts_and_names_its_trace) {
+    result found = small_replay();
+    found.experiments[0].parameters.push_back({"--input", "a<b>.trace"});
+    ASSERT_TRUE(is_replay(found));
+    const std::string page = replay_page_of_file(found, "kept/<replay>.json");
+    EXPECT_EQ(faults_of(page), std::vector<std::string>{});
+    EXPECT_TRUE(holds(page, "<title>Replay of a&lt;b&gt;.trace"));
+    EXPECT_TRUE(holds(page, "drawn from <code>kept/&lt;replay&gt;.json</code>"));
+    EXPECT_FALSE(holds(page, "--json FILE"));
+    const memory_over_trace memory = memory_of(found.experiments[0]);
+    EXPECT_TRUE(holds(page, draw_memory(memory, trace_axis::seconds, "memory-t")));
+    EXPECT_TRUE(holds(page, draw_fragmentation(memory, trace_axis::events, "fragmentation-e")));
+    found.experiments[0].name = "heap";
+    EXPECT_FALSE(is_replay(found));
+    EXPECT_FALSE(is_replay(result{}));
+}
+
+TEST(memory_chart, lists_that_no_trace_can_have_are_left_out) {
+    result found = small_replay();
+    experiment_result& replay = found.experiments[0];
+    replay.contestants[1].lists[0].values[2] = no_number;
+    EXPECT_EQ(memory_of(replay).lines.size(), 1U);
+    for (std::size_t list = 0; list < 3; ++list) {
+        result foreign = small_replay();
+        foreign.experiments[0].lists[list].values[1] = -1;
+        EXPECT_TRUE(memory_of(foreign.experiments[0]).is_empty()) << list;
+        EXPECT_EQ(faults_of(replay_page(foreign, "a.trace", "")), std::vector<std::string>{});
+    }
+    replay.lists[0].values = {0, 20, 10, 30, 40};
+    EXPECT_TRUE(memory_of(replay).is_empty()) << "places are in the order of the trace";
+}
+
 }

@@ -79,6 +79,15 @@ TEST(json, numbers_come_back_to_the_last_bit) {
     EXPECT_EQ(back.machine.memory_bytes, found.machine.memory_bytes);
 }
 
+TEST(json, a_list_is_null_where_it_has_no_number) {
+    result found = fixture::small_result();
+    std::vector<std::int64_t>& values = found.experiments[0].contestants[0].lists[0].values;
+    values = {7, no_number, 0};
+    const std::string text = to_json(found);
+    EXPECT_NE(text.find("[7,null,0]"), std::string::npos);
+    EXPECT_EQ(parse_json(text).value.experiments[0].contestants[0].lists[0].values, values);
+}
+
 TEST(json, a_failed_round_is_null) {
     EXPECT_NE(to_json(fixture::small_result()).find("[2.0,2.5,null]"), std::string::npos);
 }

@@ -150,6 +150,26 @@ TEST(trace_limits, a_long_name_of_a_mark_is_cut_and_can_be_written) {
     EXPECT_EQ(again.marks, read.marks);
 }
 
+TEST(trace_limits, names_of_marks_fit_into_their_limit) {
+    constexpr std::size_t marks = 3000, name_bytes = 300;
+    raw_chunk chunk(0, 0, 0, 1000);
+    for (std::size_t each = 0; each < marks; ++each)
+        chunk.mark(std::to_string(each) + std::string(name_bytes, 'm')).allocate(by_malloc, 1);
+    chunk.mark("0" + std::string(name_bytes, 'm'));
+    tenure::lab::trace_limits limits;
+    limits.mark_bytes = 100'000;
+    const trace read = read_trace(raw_trace({chunk}), limits);
+    EXPECT_EQ(read.damage, "The file has more names of marks than are read: later ones were left out.");
+    ASSERT_GT(read.marks.size(), 50u);
+    EXPECT_LT(read.marks.size() * name_bytes, limits.mark_bytes);
+    EXPECT_EQ(read.marks.back(), "(name left out)");
+    EXPECT_EQ(read.events.size(), 2 * marks + 1) << "phases begin there all the same";
+    EXPECT_EQ(read.events[2 * (marks - 1)].block, read.marks.size() - 1);
+    EXPECT_EQ(read.events.back().block, 0u) << "a name that was read is known";
+    EXPECT_EQ(broken_promise(read), "");
+    EXPECT_EQ(read_trace(raw_trace({chunk})).marks.size(), marks);
+}
+
 TEST(trace_limits, the_index_leads_to_every_chunk_by_time) {
     const std::string file = tenure::lab::pack_trace(raw_trace({
                                                          raw_chunk(0, 0, 0, 9000).allocate(by_malloc, 1),

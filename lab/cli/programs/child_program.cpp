@@ -154,17 +154,12 @@ preloadable_library::preloadable_library(const std::string& library) : path_(lib
     if (library.find_first_of(separators) == std::string::npos) return;
     std::error_code error;
     for (const std::string& place : {std::filesystem::temp_directory_path(error).string(), std::string("/tmp")}) {
-        std::string name = place + "/tenure-preload-XXXXXX";
-        if (place.find_first_of(separators) != std::string::npos || ::mkdtemp(name.data()) == nullptr) continue;
-        folder_ = name;
-        path_ = preloadable(library, folder_);
+        if (place.find_first_of(separators) != std::string::npos) continue;
+        folder_ = temporary_folder("tenure-preload-", place);
+        if (!folder_.is_there()) continue;
+        path_ = preloadable(library, folder_.path());
         return;
     }
-}
-
-preloadable_library::~preloadable_library() {
-    std::error_code error;
-    if (!folder_.empty()) std::filesystem::remove_all(folder_, error);
 }
 
 }

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "report/temporary_folder.hpp"
+
 namespace tenure::lab {
 
 /// The shell's codes: the program was found and could not be run; the program was not found.
@@ -46,14 +48,11 @@ void preload_first(const std::string& library);
 class preloadable_library {
 public:
     explicit preloadable_library(const std::string& library);
-    ~preloadable_library();
-    preloadable_library(const preloadable_library&) = delete;
-    preloadable_library& operator=(const preloadable_library&) = delete;
 
     [[nodiscard]] const std::string& path() const { return path_; }
 
 private:
-    std::string folder_; ///< empty: none was needed
+    temporary_folder folder_; ///< none, if none was needed
     std::string path_;
 };
 

@@ -34,7 +34,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view prefix = "tenure-watch-";
-constexpr std::string_view random_letters = "XXXXXX"; // mkdtemp() replaces these
 constexpr std::string_view recording_suffix = ".tnw";
 constexpr const char* lock_name = "lock";
 constexpr std::uint64_t least_room = std::uint64_t{256} << 20U;
@@ -78,12 +77,12 @@ bool lives(std::string_view number) {
     return fits && process > 0 && (::kill(process, 0) == 0 || errno != ESRCH);
 }
 
-/// Whether mkdtemp() could have made the name from our prefix.
+/// Whether a temporary_folder of our prefix could have the name.
 bool is_name_of_ours(std::string_view name) {
     constexpr std::string_view letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
     if (!name.starts_with(prefix)) return false;
     name.remove_prefix(prefix.size());
-    return name.size() == random_letters.size() && name.find_first_not_of(letters) == std::string_view::npos;
+    return name.size() == temporary_folder::random_letters && name.find_first_not_of(letters) == std::string_view::npos;
 }
 
 /// Returns   the lock file, or -1 when another process holds the lock.
@@ -121,7 +120,7 @@ private:
     [[nodiscard]] bool is_ours_and_old() const {
         struct stat about {};
         constexpr std::time_t young_seconds = 60; // a younger folder may still be under construction
-        constexpr ::mode_t others = 0077;         // mkdtemp() gives access to nobody else
+        constexpr ::mode_t others = 0077;         // a temporary_folder gives access to nobody else
         return ::fstat(folder_, &about) == 0 && about.st_uid == ::geteuid() && (about.st_mode & others) == 0 &&
                std::time(nullptr) - about.st_mtime >= young_seconds;
     }
@@ -174,8 +173,8 @@ void remove_left_over(const fs::path& place) {
 
 }
 
-recordings_folder::recordings_folder(const std::string& kept) : is_kept_(!kept.empty()) {
-    if (is_kept_) {
+recordings_folder::recordings_folder(const std::string& kept) {
+    if (!kept.empty()) {
         keep(kept);
     } else {
         make_own();
@@ -184,8 +183,7 @@ recordings_folder::recordings_folder(const std::string& kept) : is_kept_(!kept.e
 }
 
 recordings_folder::~recordings_folder() {
-    std::error_code error;
-    if (!is_kept_ && !path_.empty()) fs::remove_all(path_, error);
+    own_ = {}; // before its lock is gone
     if (lock_ >= 0) ::close(lock_);
 }
 
@@ -211,13 +209,13 @@ void recordings_folder::make_own() {
     std::error_code error;
     const fs::path place = place_for_recordings(error);
     if (!error) remove_left_over(place);
-    std::string name = (place / (std::string{prefix} + std::string{random_letters})).string();
-    if (error || ::mkdtemp(name.data()) == nullptr) {
-        refusal_ = fmt::format("cannot create a folder for the recordings: {}",
-                               error ? error.message() : std::string{std::strerror(errno)});
+    if (!error) own_ = temporary_folder(prefix, place);
+    if (!own_.is_there()) {
+        refusal_ =
+            fmt::format("cannot create a folder for the recordings: {}", error ? error.message() : own_.refusal());
         return;
     }
-    path_ = name;
+    path_ = own_.path();
     const int folder = ::open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     lock_ = folder < 0 ? -1 : take_lock(folder, O_CREAT);
     if (lock_ < 0) refusal_ = fmt::format("{} cannot be locked: {}", path_, std::strerror(errno));

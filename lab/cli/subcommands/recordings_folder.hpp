@@ -7,6 +7,8 @@
 
 #include <string>
 
+#include "report/temporary_folder.hpp"
+
 namespace tenure::lab {
 
 // Names of the other files in the folder.
@@ -34,8 +36,8 @@ private:
     void make_own();
     [[nodiscard]] std::string why_no_room() const;
 
+    temporary_folder own_; ///< none if the folder is to be kept
     std::string path_, refusal_;
-    bool is_kept_;
     int lock_ = -1; ///< a file that stays locked during our lifetime
 };
 

@@ -17,7 +17,10 @@
 #include "cli/arguments/nearest.hpp"
 #include "cli/command_line.hpp"
 #include "cli/terminal.hpp"
+#include "observe/replay/report/replay_html.hpp"
 #include "report/chart/experiment_chart.hpp"
+#include "report/html/html.hpp"
+#include "report/html/html_words.hpp"
 #include "report/json/json.hpp"
 #include "report/numbers.hpp"
 #include "report/result/summarized.hpp"
@@ -116,13 +119,23 @@ report_command::report_command(CLI::App& app)
         ->excludes("--short")
         ->excludes("--markdown")
         ->excludes("--chart");
+    command_
+        ->add_option("--html", html_,
+                     "Write the page of one result: all tables and charts, and for a result of `tenure replay` its "
+                     "memory over the trace; - means standard output")
+        ->type_name("FILE")
+        ->excludes("--short")
+        ->excludes("--markdown")
+        ->excludes("--chart")
+        ->excludes("--summary");
     command_->footer(fmt::format("\n"
                                  "Examples:\n"
                                  "  tenure report results\n"
                                  "  tenure report --short heap.json pools.json    one summary for each file\n"
                                  "  tenure report results --markdown tables --experiment heap\n"
                                  "  tenure report results --chart heap > heap.svg\n"
-                                 "  tenure report results --summary kept.json    to keep in a repository\n\n"
+                                 "  tenure report results --summary kept.json    to keep in a repository\n"
+                                 "  tenure report replay.json --html replay.html memory over the trace, as a page\n\n"
                                  "Exit codes: 0 ok; 2 invalid command line; 3 the file or standard output could not be "
                                  "written; 70 the command itself failed."));
 }
@@ -154,6 +167,26 @@ int report_command::write_summary() const {
     return exit_code::ok;
 }
 
+int report_command::write_page() const {
+    if (paths_.size() != 1) {
+        say(fmt::format("--html draws one result, and {} were given: results of separate runs are not combined",
+                        paths_.size()));
+        return exit_code::bad_usage;
+    }
+    const std::string& path = paths_.front();
+    if (is_same_file(html_, path)) {
+        say(fmt::format("--html {}: this is the result itself; name another file", html_));
+        return exit_code::bad_usage;
+    }
+    result found;
+    if (!load(path, experiments_, found)) return exit_code::bad_usage;
+    page_words words;
+    words.data = fmt::format("The page was drawn from {}.", element("code", "", path));
+    return write_to(html_, is_replay(found) ? replay_page_of_file(found, path) : to_html(found, words))
+               ? exit_code::ok
+               : exit_code::not_written;
+}
+
 int report_command::run_chart() const {
     if (paths_.size() != 1) {
         say(fmt::format("--chart draws one experiment of one file, but {} were given",
@@ -180,6 +213,7 @@ int report_command::run_chart() const {
 
 int report_command::run() const {
     if (!summary_.empty()) return write_summary();
+    if (!html_.empty()) return write_page();
     if (command_->get_option("--chart")->count() != 0) return run_chart();
     std::string text;
     for (const std::string& path : paths_) {

@@ -21,10 +21,11 @@ public:
 private:
     [[nodiscard]] int run_chart() const;
     [[nodiscard]] int write_summary() const;
+    [[nodiscard]] int write_page() const;
 
     CLI::App* command_;
     std::vector<std::string> paths_, experiments_;
-    std::string markdown_, chart_, summary_;
+    std::string markdown_, chart_, summary_, html_;
     bool short_ = false;
 };
 

@@ -15,6 +15,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <string_view>
 
 #include <tenure/base/options.hpp>
@@ -255,10 +256,20 @@ std::string run_command::apply_settings() const {
         std::error_code error;
         const std::string whole = std::filesystem::canonical(advice_, error).string();
         if (error) return fmt::format("--advice {}: {}", advice_, error.message());
-        if (std::string wrong = why_not_advice(whole); !wrong.empty()) return fmt::format("--advice: {}", wrong);
+        if (const read_advice found = load_advice(whole); !found.ok()) return fmt::format("--advice: {}", found.error);
         ::setenv("TENURE_ADVICE", whole.c_str(), 1);
+        // The program has this process's number. It says if none of the files is loaded: nobody knows that yet.
+        ::setenv("TENURE_ADVICE_PROCESS", std::to_string(::getpid()).c_str(), 1);
     }
     return limit_.empty() ? std::string{} : set("heap_limit_bytes=" + limit_, "--limit");
+}
+
+void run_command::warn_of_empty_advice() const {
+    if (advice_.empty() || !load_advice(advice_).advised.sites.empty()) return;
+    say(fmt::format("--advice {} has no effect: the file names no call sites, because `tenure advise -o` found none "
+                    "that would save memory in the recorded run. Record a run that holds more memory, or leave "
+                    "--advice out",
+                    advice_));
 }
 
 int run_command::run() const {
@@ -286,6 +297,7 @@ int run_command::run() const {
         say(fmt::format("{} {}", path, reason));
         return cannot_run;
     }
+    warn_of_empty_advice();
     preload(library.path);
     let_persistent_memory_follow(library.path);
     std::vector<char*> words;

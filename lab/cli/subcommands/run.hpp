@@ -27,6 +27,7 @@ private:
     /// Puts the settings into the environment.
     /// Returns   what is wrong with one; empty: nothing.
     [[nodiscard]] std::string apply_settings() const;
+    void warn_of_empty_advice() const;
 
     CLI::App* command_;
     std::string heap_ = "tenure";

@@ -113,7 +113,8 @@ std::optional<std::uint32_t> stored_bytes(const format::chunk_header& header, fo
 std::string parse_header(std::string_view bytes, format::file_header& header) {
     if (bytes.size() < format::header_bytes_2 ||
         !std::equal(std::begin(format::magic), std::end(format::magic), bytes.begin()))
-        return "This is not a trace of tenure record. `tenure trace import` makes one of a recording of heaptrack or of "
+        return "This is not a trace of tenure record. `tenure trace import` makes one of a recording of heaptrack or "
+               "of "
                "Android's malloc debug.";
     std::memcpy(&header, bytes.data(), std::min(bytes.size(), sizeof header));
     if (header.version < format::oldest_version || header.version > format::version)

@@ -15,9 +15,9 @@ using what = chunk_event::what;
 
 trace_merger::trace_merger(const trace_chunks& file, trace& to, const trace_limits& limits, access_chunks& accesses,
                            older_blocks* before)
-    : file_(file), to_(to), room_(limits.events), budget_{limits.payload_bytes}, accesses_(accesses), before_(before),
-      own_stacks_(limits.stack_bytes), stacks_(before != nullptr ? before->stacks() : own_stacks_),
-      clock_(file.header) {
+    : file_(file), to_(to), room_(limits.events), budget_{limits.payload_bytes}, mark_bytes_(limits.mark_bytes),
+      accesses_(accesses), before_(before), own_stacks_(limits.stack_bytes),
+      stacks_(before != nullptr ? before->stacks() : own_stacks_), clock_(file.header) {
     for (const trace_chunk& each : file.all) {
         clock_.see(each.header);
         if (each.header.kind != trace_format::chunk_kind::events) continue;
@@ -160,9 +160,26 @@ void trace_merger::put_resize(thread_stream& from, const chunk_event& event, tra
 void trace_merger::put_mark(const chunk_event& event, trace_event& to) {
     to.call = trace_call::mark;
     constexpr std::size_t max_bytes = 4096; // the recorder writes up to 256
-    const auto [found, is_new] = marks_.try_emplace(printable(event.name.substr(0, max_bytes)), to_.marks.size());
+    to.block = index_of_mark(printable(event.name.substr(0, max_bytes)));
+}
+
+/// Past the limit the mark stays, because a phase begins there, and new names are one.
+std::uint64_t trace_merger::index_of_mark(std::string name) {
+    constexpr std::string_view no_name = "(name left out)";
+    constexpr std::uint64_t bytes_of_mark = 160; // of a node, and of a string with the unused part of the vector
+    if (const auto known = marks_.find(name); known != marks_.end()) return known->second;
+    const std::uint64_t bytes = bytes_of_mark + 2 * name.size();
+    if (bytes > mark_bytes_) {
+        mark_bytes_ = 0;
+        if (to_.damage.empty())
+            to_.damage = "The file has more names of marks than are read: later ones were left out.";
+        name = no_name;
+    } else {
+        mark_bytes_ -= bytes;
+    }
+    const auto [found, is_new] = marks_.try_emplace(std::move(name), to_.marks.size());
     if (is_new) to_.marks.push_back(found->first);
-    to.block = found->second;
+    return found->second;
 }
 
 void trace_merger::put(thread_stream& from, const chunk_event& event) {

@@ -55,6 +55,7 @@ private:
     void put_allocation(thread_stream& from, const chunk_event& event, trace_event& to);
     void put_resize(thread_stream& from, const chunk_event& event, trace_event& to);
     void put_mark(const chunk_event& event, trace_event& to);
+    [[nodiscard]] std::uint64_t index_of_mark(std::string name);
     [[nodiscard]] bool take_block(const block_name& name, std::uint64_t& block);
     void wake(std::size_t owner, bool all);
     [[nodiscard]] bool force_one();
@@ -71,6 +72,7 @@ private:
     queue ready_;
     std::vector<facts> blocks_;
     std::map<std::string, std::uint64_t> marks_;
+    std::uint64_t mark_bytes_;                       ///< that names may still take
     std::map<std::uint32_t, std::uint32_t> threads_; ///< number in the file to that in the trace
     access_chunks& accesses_;
     older_blocks* before_;

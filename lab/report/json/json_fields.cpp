@@ -4,6 +4,7 @@
 #include "report/json/json_fields.hpp"
 
 #include "report/letters.hpp"
+#include "report/result/result.hpp"
 
 namespace tenure::lab {
 
@@ -41,7 +42,10 @@ void fields::read_samples(const char* key, std::vector<double>& into) {
 }
 
 void fields::read_integers(const char* key, std::vector<std::int64_t>& into) {
-    read_list(key, [&](const json& item, const std::string& where) { integer_of(item, where, into.emplace_back()); });
+    read_list(key, [&](const json& item, const std::string& where) {
+        into.push_back(no_number);
+        if (!item.is_null()) integer_of(item, where, into.back());
+    });
 }
 
 void fields::text_of(const json& value, const std::string& where, std::string& into) {

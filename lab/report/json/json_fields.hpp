@@ -34,7 +34,7 @@ public:
     void read_strings(const char* key, std::vector<std::string>& into);
     void read_rows(const char* key, std::vector<std::vector<std::string>>& into);
     void read_samples(const char* key, std::vector<double>& into);
-    void read_integers(const char* key, std::vector<std::int64_t>& into);
+    void read_integers(const char* key, std::vector<std::int64_t>& into); ///< null is no_number
 
     template<class Unsigned>
     void read_count(const char* key, Unsigned& into) {

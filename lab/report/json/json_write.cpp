@@ -3,6 +3,9 @@
 
 #include "report/json/json.hpp"
 
+#include <cstdint>
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 #include "report/analysis/standings.hpp"
@@ -30,7 +33,11 @@ ordered_json to_value(const metric& measured, const experiment_result& experimen
 }
 
 ordered_json to_value(const series& list) {
-    return {{"name", list.name}, {"variant", list.variant}, {"unit", list.unit}, {"values", list.values}};
+    ordered_json values = array_of(list.values, [](std::int64_t each) -> ordered_json {
+        if (each == no_number) return nullptr;
+        return each;
+    });
+    return {{"name", list.name}, {"variant", list.variant}, {"unit", list.unit}, {"values", std::move(values)}};
 }
 
 ordered_json to_value(const contestant_result& who, const experiment_result& experiment) {

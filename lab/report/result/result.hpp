@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,6 +36,9 @@ struct metric {
     std::vector<double> samples; ///< by round; a failed round holds NaN, so that index i is the same round for all
     std::optional<metric_summary> summarized = std::nullopt; ///< from a summary file, which has no samples
 };
+
+/// The value of a list where there is no number: null in JSON.
+inline constexpr std::int64_t no_number = std::numeric_limits<std::int64_t>::min();
 
 /// A list of numbers that is the same in every round and stored once, such as the distances of the article; or the
 /// medians over the rounds, such as the memory at each place of a trace.

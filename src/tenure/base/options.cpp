@@ -268,6 +268,7 @@ bool is_of_others(std::string_view name) noexcept {
                                           "PRECOMPILED_HEADERS",
                                           "PERFETTO_SDK",
                                           "ADVICE",
+                                          "ADVICE_PROCESS",
                                           "PROFILE_DIR",
                                           "CLANG"};
     name.remove_prefix(environment_prefix.size());

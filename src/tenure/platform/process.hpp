@@ -36,6 +36,12 @@ struct random_words {
 /// Bytes of a range that are in memory now. Cost      a system call per 4 MiB, and the kernel's look-ups.
 [[nodiscard]] TENURE_API std::size_t resident_bytes_in(const void* range, std::size_t bytes) noexcept;
 
+/// Whether this process has children for which it has not waited.
+[[nodiscard]] TENURE_API bool has_children() noexcept;
+
+/// Page faults of the children for which it has waited, also before it executed its present program. Each has some.
+[[nodiscard]] TENURE_API std::uint64_t page_faults_of_children() noexcept;
+
 /// Restarts the peak from the current resident size. Returns whether the system supports it.
 TENURE_API bool reset_peak_resident() noexcept;
 

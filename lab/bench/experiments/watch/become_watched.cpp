@@ -15,6 +15,7 @@
 #include "bench/experiments/shared/own_arguments.hpp"
 #include "bench/harness/mallocs/malloc_peers.hpp"
 #include "observe/hook/record/settings.hpp"
+#include "report/temporary_folder.hpp"
 
 namespace tenure::lab {
 
@@ -43,8 +44,10 @@ std::string become_watched(std::string_view stacks) {
     std::error_code error;
     const std::filesystem::path place = ::access("/dev/shm", W_OK) == 0 ? std::filesystem::path("/dev/shm")
                                                                         : std::filesystem::temp_directory_path(error);
-    std::string folder = (place / "tenure-bench-XXXXXX").string();
-    if (error || ::mkdtemp(folder.data()) == nullptr) return "cannot create a folder for the recording";
+    temporary_folder made;
+    if (!error) made = temporary_folder("tenure-bench-", place);
+    if (!made.is_there()) return "cannot create a folder for the recording";
+    const std::string folder = made.leave(); // to the process that this one becomes: see forget_recording()
     ::setenv(hook::folder_variable, folder.c_str(), 1);
     ::setenv(hook::regions_variable, "marks", 1);
     ::setenv(hook::stacks_variable, std::string{stacks}.c_str(), 1);

@@ -5,12 +5,8 @@
 
 #include <fmt/format.h>
 
-#include <stdlib.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -33,6 +29,7 @@
 #include "observe/replay/report/advise_text.hpp"
 #include "observe/replay/report/stack_names.hpp"
 #include "report/letters.hpp"
+#include "report/temporary_folder.hpp"
 
 namespace tenure::lab {
 
@@ -87,32 +84,6 @@ int say_interrupted() {
     say("interrupted: nothing is shown, because advice without its proof would be a guess");
     return exit_code::interrupted;
 }
-
-/// A folder for a trace, which is removed with this object.
-class trace_folder {
-public:
-    trace_folder() {
-        std::error_code error;
-        std::string name = (fs::temp_directory_path(error) / "tenure-advise-XXXXXX").string();
-        if (error || ::mkdtemp(name.data()) == nullptr)
-            refusal_ = fmt::format("cannot create a folder for the trace: {}",
-                                   error ? error.message() : std::string(std::strerror(errno)));
-        else
-            path_ = name;
-    }
-    ~trace_folder() {
-        std::error_code error;
-        if (!path_.empty()) fs::remove_all(path_, error);
-    }
-    trace_folder(const trace_folder&) = delete;
-    trace_folder& operator=(const trace_folder&) = delete;
-
-    [[nodiscard]] const std::string& path() const { return path_; }
-    [[nodiscard]] const std::string& refusal() const { return refusal_; }
-
-private:
-    std::string path_, refusal_;
-};
 
 }
 
@@ -207,7 +178,8 @@ int advise_command::run(int argc, char** argv) const {
         return exit_code::bad_usage;
     }
     for (const std::string* const each : {&html_, &json_, &out_}) {
-        if (const std::string reason = why_not_writable(*each, is_run ? std::string{} : words_.front()); !reason.empty()) {
+        if (const std::string reason = why_not_writable(*each, is_run ? std::string{} : words_.front());
+            !reason.empty()) {
             say(reason);
             return exit_code::not_written;
         }
@@ -225,9 +197,9 @@ int advise_command::run(int argc, char** argv) const {
 }
 
 int advise_command::record_and_advise(const found_malloc& base) const {
-    const trace_folder folder;
-    if (!folder.refusal().empty()) {
-        say(folder.refusal());
+    const temporary_folder folder("tenure-advise-");
+    if (!folder.is_there()) {
+        say(fmt::format("cannot create a folder for the trace: {}", folder.refusal()));
         return exit_code::not_written;
     }
     trace_request request;

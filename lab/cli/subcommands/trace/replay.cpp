@@ -70,7 +70,7 @@ void add_places(experiment_result& found, const replay_plan& plan) {
         series made{std::string(course_fragmentation), {}, "%", {}};
         for (std::size_t place = 0; place < line.mib.size(); ++place) {
             const double live = memory.live_mib[place];
-            made.values.push_back(live > 0 ? std::llround(100 * line.mib[place] / live) : 0);
+            made.values.push_back(live > 0 ? std::llround(100 * line.mib[place] / live) : no_number);
         }
         const auto who = std::find_if(found.contestants.begin(), found.contestants.end(),
                                       [&](const contestant_result& each) { return &each == line.who; });

@@ -52,15 +52,22 @@ double first_of(const std::vector<double>& samples) {
     return found == samples.end() ? not_a_number : *found;
 }
 
+/// By round.
+std::vector<double> differences(const std::vector<double>& from, const std::vector<double>& less) {
+    std::vector<double> made;
+    for (std::size_t i = 0; i < std::min(from.size(), less.size()); ++i) made.push_back(from[i] - less[i]);
+    return made;
+}
+
 void read_rows(const contestant_result& recorded, const contestant_result& advised, double chance,
                measured_saving& to) {
     const std::vector<double> before = samples_of(recorded, replay_time), after = samples_of(advised, replay_time);
-    std::vector<double> saved;
-    for (std::size_t i = 0; i < std::min(before.size(), after.size()); ++i) saved.push_back(before[i] - after[i]);
+    const std::vector<double> first_before = samples_of(recorded, replay_first),
+                              first_after = samples_of(advised, replay_first);
     to.time_ratio = estimate_of(round_ratios(after, before), chance);
-    to.first_ratio =
-        estimate_of(round_ratios(samples_of(advised, replay_first), samples_of(recorded, replay_first)), chance);
-    to.saved_ns = estimate_of(saved, chance);
+    to.first_ratio = estimate_of(round_ratios(first_after, first_before), chance);
+    to.saved_ns = estimate_of(differences(before, after), chance);
+    to.first_saved_ns = estimate_of(differences(first_before, first_after), chance);
     to.recorded_ns = summarize(before).median;
     to.recorded_peak_mib = summarize(samples_of(recorded, replay_peak)).median;
     to.advised_peak_mib = summarize(samples_of(advised, replay_peak)).median;

@@ -64,6 +64,7 @@ struct measured_saving {
     paired_estimate first_ratio;                        ///< the same of the first replay in a process alone
     bool is_first_alone = false;                        ///< time_ratio is of first replays too: see measure_saving()
     paired_estimate saved_ns;                           ///< per call of the whole trace
+    paired_estimate first_saved_ns;                     ///< the same of first replays: of a program that runs once
     double recorded_ns = 0;                             ///< per call of the whole trace, median
     double recorded_peak_mib = 0, advised_peak_mib = 0; ///< medians
     bool same_contents = false;                         ///< both replays ended with the same data in every block

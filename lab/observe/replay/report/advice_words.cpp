@@ -184,8 +184,10 @@ std::string saving_in_words(const measured_saving& saving) {
     const std::string first = saving.is_first_alone
                                   ? std::string("on a new heap")
                                   : fmt::format("on a warm heap, {} on a new one", share(saving.first_ratio));
-    return fmt::format("{} of the replay's time {}; {:.2f} ns per call of the program", share(saving.time_ratio), first,
-                       saving.saved_ns.median);
+    const std::string on_new_heap =
+        saving.is_first_alone ? std::string() : fmt::format(", {:.2f} on a new heap", saving.first_saved_ns.median);
+    return fmt::format("{} of the replay's time {}; {:.2f} ns per call of the program{}", share(saving.time_ratio),
+                       first, saving.saved_ns.median, on_new_heap);
 }
 
 std::string settings_in_words(const advice_report& of) {

@@ -27,6 +27,7 @@ json json_of(const measured_saving& of) {
             {"first_replay_ratio", json_of(of.first_ratio)},
             {"is_of_first_replays", of.is_first_alone},
             {"saved_ns_per_call", json_of(of.saved_ns)},
+            {"first_saved_ns_per_call", json_of(of.first_saved_ns)},
             {"recorded_ns_per_call", json_number(of.recorded_ns)},
             {"recorded_peak_mib", json_number(of.recorded_peak_mib)},
             {"advised_peak_mib", json_number(of.advised_peak_mib)},

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -36,6 +37,14 @@ std::vector<double> scaled(const series* list, double factor) {
     if (list == nullptr) return made;
     for (const std::int64_t each : list->values) made.push_back(static_cast<double>(each) * factor);
     return made;
+}
+
+/// Whether a chart can have such values: a file from elsewhere may have others.
+bool is_amount(const std::vector<double>& values) {
+    return std::all_of(values.begin(), values.end(), [](double each) { return each >= 0; });
+}
+bool is_axis(const std::vector<double>& values) {
+    return is_amount(values) && std::is_sorted(values.begin(), values.end());
 }
 
 std::string style_of(const memory_line& line, std::size_t index) {
@@ -194,10 +203,12 @@ memory_over_trace memory_of(const experiment_result& found) {
     made.seconds = scaled(list_of(found.lists, course_times), 1e-9);
     made.live_mib = scaled(list_of(found.lists, course_live), 1 / mebibyte);
     if (made.seconds.size() != made.events.size() || made.live_mib.size() != made.events.size()) return {};
+    if (!is_axis(made.events) || !is_axis(made.seconds) || !is_amount(made.live_mib)) return {};
     for (const contestant_result& who : found.contestants) {
         const series* const list = list_of(who.lists, course_resident);
         if (who.state != outcome::measured || list == nullptr || list->values.size() != made.events.size()) continue;
-        made.lines.push_back({&who, role_of(who, found.baseline), scaled(list, 1 / 1024.0)});
+        std::vector<double> mib = scaled(list, 1 / 1024.0);
+        if (is_amount(mib)) made.lines.push_back({&who, role_of(who, found.baseline), std::move(mib)});
     }
     return made;
 }

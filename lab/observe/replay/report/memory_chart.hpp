@@ -39,7 +39,8 @@ struct memory_over_trace {
 /// Places with less than this share of the peak of live bytes have no fragmentation.
 inline constexpr double least_live_share = 0.05;
 
-/// Empty in a result without these lists: of an interrupted run, or from a summary file.
+/// Empty in a result without these lists: of an interrupted run, or from a summary file. Lists that cannot be drawn are
+/// left out.
 [[nodiscard]] memory_over_trace memory_of(const experiment_result& found);
 
 enum class trace_axis : std::uint8_t { seconds, events };

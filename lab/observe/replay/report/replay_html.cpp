@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "observe/replay/report/memory_chart.hpp"
+#include "observe/replay/run/replay_experiment.hpp"
 #include "report/html/html.hpp"
 #include "report/html/html_section.hpp"
 #include "report/html/html_words.hpp"
@@ -85,7 +87,10 @@ std::string along_both(const memory_over_trace& memory, std::string_view id, Dra
 std::string memory_section(const section& in, const memory_over_trace& memory, std::string_view about) {
     std::string text = "<section class=\"experiment\" id=\"over-time\">\n<h2>Memory over the trace</h2>\n";
     text += about;
-    if (memory.is_empty()) return text + "<p>No malloc was measured.</p>\n</section>\n";
+    if (memory.is_empty())
+        return text + (in.found.summarized ? "<p>A summary has no memory over the trace: draw the page from the whole "
+                                             "result.</p>\n</section>\n"
+                                           : "<p>No malloc was measured.</p>\n</section>\n");
     text += "<p class=\"about\">Private memory of a process that replays the trace on one thread, above what it had "
             "before the first call, and the bytes that the program had in use. Each value is the median of the "
             "rounds.</p>\n";
@@ -120,9 +125,8 @@ two.</li>
 )";
 }
 
-}
-
-std::string replay_page(const result& found, std::string_view file, std::string_view facts) {
+/// `data`: HTML, where the data of the page is.
+std::string page_of(const result& found, std::string_view file, std::string_view facts, std::string data) {
     const layout laid = lay_out(found.experiments.front());
     const section in{found.experiments.front(), laid, build_mark(found.machine), "trace"};
     const memory_over_trace memory = memory_of(in.found);
@@ -134,13 +138,31 @@ std::string replay_page(const result& found, std::string_view file, std::string_
     }
     page_words words;
     words.title = fmt::format("Replay of {}", file);
-    words.data = "With <code>--json FILE</code> the command writes the same data, of all rounds.";
+    words.data = std::move(data);
     words.contents = "<li><a href=\"#over-time\">Memory over the trace</a>";
     if (!memory.is_empty()) words.contents += "\n<ul><li><a href=\"#fragmentation\">Fragmentation</a></li></ul>";
     words.contents += "</li>\n<li><a href=\"#limits\">What a replay cannot know</a></li>\n";
     words.sections = memory_section(in, memory, about) + std::string(limits());
     words.style = memory_style();
     return to_html(found, words);
+}
+
+}
+
+std::string replay_page(const result& found, std::string_view file, std::string_view facts) {
+    return page_of(found, file, facts,
+                   "With <code>--json FILE</code> the command writes the same data, of all rounds.");
+}
+
+bool is_replay(const result& found) {
+    return !found.experiments.empty() && found.experiments.front().name == replay_name;
+}
+
+std::string replay_page_of_file(const result& found, std::string_view path) {
+    std::string_view trace = "a trace";
+    for (const parameter& each : found.experiments.front().parameters)
+        if (each.name == "--input" && !each.value.empty()) trace = each.value;
+    return page_of(found, trace, {}, fmt::format("The page was drawn from {}.", element("code", "", path)));
 }
 
 }

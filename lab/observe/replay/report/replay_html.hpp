@@ -13,7 +13,14 @@
 namespace tenure::lab {
 
 /// `file`: the trace's name. `facts`: what was replayed, in lines.
-/// Requires  the result's first experiment is the replay.
+/// Requires  is_replay().
 [[nodiscard]] std::string replay_page(const result& found, std::string_view file, std::string_view facts);
+
+/// Whether `tenure replay` has made a result.
+[[nodiscard]] bool is_replay(const result& found);
+
+/// The same page of a result that was read from `path`; the file names the trace.
+/// Requires  is_replay().
+[[nodiscard]] std::string replay_page_of_file(const result& found, std::string_view path);
 
 }

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <random>
 #include <string_view>
 #include <thread>
@@ -99,7 +101,7 @@ double mean_resident_per_live(std::span<const plan_place> places, std::span<cons
         resident += static_cast<double>(length) * static_cast<double>(resident_bytes[i]);
         live += static_cast<double>(length) * static_cast<double>(places[i].live_bytes);
     }
-    return live > 0 ? resident / live : 0;
+    return live > 0 ? resident / live : std::numeric_limits<double>::quiet_NaN();
 }
 
 /// Plays the trace in pieces and reads the process's memory between them.
@@ -136,7 +138,8 @@ void measure_memory(const task& asked, const plan_view& plan) {
     if (plan.peak_bytes >= least) {
         asked.out.value("resident per live byte", {}, "B/B", peak / static_cast<double>(plan.peak_bytes),
                         better::neither);
-        asked.out.value(replay_mean, {}, "B/B", mean_resident_per_live(plan.places, readings.all()), better::neither);
+        const double mean = mean_resident_per_live(plan.places, readings.all());
+        if (std::isfinite(mean)) asked.out.value(replay_mean, {}, "B/B", mean, better::neither);
     }
     asked.out.course(course_resident, {}, "KiB", kibibytes.all());
 }

@@ -29,7 +29,7 @@ void measure_visits(const task& asked, const plan_view& plan);
 
 /// Resident bytes per live byte over the trace: the area under `resident` divided by the area under the live bytes of
 /// `places`. A value holds until the next place. Where the trace has no time, events are the time.
-/// Returns   0 when nothing was live.
+/// Returns   NaN when nothing was live.
 [[nodiscard]] double mean_resident_per_live(std::span<const plan_place> places,
                                             std::span<const std::int64_t> resident_bytes);
 

@@ -41,7 +41,8 @@ inline constexpr std::string_view course_events = "place, events";     ///< even
 inline constexpr std::string_view course_times = "place, time";        ///< ns
 inline constexpr std::string_view course_live = "place, live";         ///< bytes in use, as asked for
 inline constexpr std::string_view course_resident = "place, resident"; ///< KiB: the median of the rounds
-inline constexpr std::string_view course_fragmentation = "place, resident per live byte"; ///< %; 0 where none is live
+inline constexpr std::string_view course_fragmentation =
+    "place, resident per live byte"; ///< %; no_number where none is live
 
 /// The rows of the experiment "advise".
 inline constexpr std::string_view as_recorded = "as recorded";

@@ -198,11 +198,16 @@ std::string to_advice_text(const separation& advised, std::string_view remark) {
 
 read_advice parse_advice(std::string_view text) { return advice_reader().read(text); }
 
-std::string why_not_advice(const std::string& path) {
+read_advice load_advice(const std::string& path) {
     const file_text file = read_file(path, max_advice_bytes);
-    if (!file.ok()) return path + " " + file.error;
-    const read_advice found = parse_advice(file.text);
-    return found.ok() ? std::string{} : fmt::format("{} is not a valid advice file: {}", path, found.error);
+    read_advice found;
+    if (!file.ok()) {
+        found.error = path + " " + file.error;
+        return found;
+    }
+    found = parse_advice(file.text);
+    if (!found.ok()) found.error = fmt::format("{} is not a valid advice file: {}", path, found.error);
+    return found;
 }
 
 }

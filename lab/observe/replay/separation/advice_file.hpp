@@ -27,7 +27,7 @@ struct read_advice {
 };
 [[nodiscard]] read_advice parse_advice(std::string_view text);
 
-/// Why a file is no valid advice file, in a sentence that begins with its name; empty when it is one.
-[[nodiscard]] std::string why_not_advice(const std::string& path);
+/// Reads a file. Errors are sentences that begin with its name.
+[[nodiscard]] read_advice load_advice(const std::string& path);
 
 }

@@ -29,75 +29,91 @@ constinit std::uint16_t tags[max_groups + 1]{}; ///< by group; written before th
 constinit std::atomic<std::uint64_t> looking_process{0}; ///< whose thread looks; in the child of a fork, that is nobody
 constinit std::atomic<bool> may_change{false};           ///< a site has an object that was not there at the start
 constinit std::atomic<std::uint32_t> slow_calls{0};
+constinit std::atomic<bool> has_match{false}; ///< an object was loaded, at the start or later
 
 /// Notes where the objects' code is mapped.
 struct object_finder {
     detail::mapping_lines lines;
-    std::uint64_t path_hash = 0; ///< of the file that was mapped last
-    std::uintptr_t begin = 0;    ///< its first mapping
-    bool is_found[advice_file::max_objects]{};
+    std::uint64_t path_hash = 0;   ///< of the file that was mapped last
+    std::uintptr_t base = 0;       ///< its first mapping
+    std::uint64_t last_offset = 0; ///< of its last mapping
+    std::uintptr_t id_base = 0;    ///< the file of which `id` is
+    platform::build_id id;
+    mapped_code found[advice_file::max_objects]{};
+
+    void begin() noexcept {
+        lines = {};
+        path_hash = base = last_offset = id_base = 0;
+        for (mapped_code& each : found) each.count = 0;
+    }
 
     void take(const detail::mapping_line& line) noexcept {
         if (line.name.empty() || line.name.front() != '/') return;
         const std::uint64_t hash = hash_of_path(line.name);
-        if (line.offset == 0) {
-            begin = line.begin;
+        // Small files have several mappings of their first page, one behind the other.
+        if (line.offset == 0 && (hash != path_hash || last_offset != 0)) {
+            base = line.begin;
             path_hash = hash;
         }
-        if (line.rights[2] != 'x' || hash != path_hash) return;
-        platform::build_id id;
-        bool is_id_read = false;
+        if (hash != path_hash) return;
+        last_offset = line.offset;
+        if (line.rights[2] != 'x') return;
         for (advised_object* each = advice.begin_of_objects(); each != advice.end_of_objects(); ++each) {
-            bool& is_known = is_found[each - advice.begin_of_objects()];
-            if (is_known || each->is_permanent) continue;
-            if (each->id.count != 0 && !is_id_read) {
-                id = platform::build_id_at(begin);
-                is_id_read = true;
-            }
-            const bool is_same =
-                each->id.count == 0 || id.count == 0
-                    ? each->path_hash == hash
-                    : id.count == each->id.count && std::equal(id.bytes, id.bytes + id.count, each->id.bytes);
-            if (!is_same) continue;
-            is_known = true;
-            move(*each, line);
+            if (each->is_permanent || !is_of(*each)) continue;
+            mapped_code& code = found[each - advice.begin_of_objects()];
+            // A second copy of a file has no sites.
+            if (code.count == mapped_code::max_ranges || (code.count != 0 && code.base != base)) continue;
+            code.base = base;
+            code.ranges[code.count++] = {line.begin, line.end, line.offset};
         }
+    }
+    /// Whether the present file is the object.
+    [[nodiscard]] bool is_of(const advised_object& object) noexcept {
+        if (object.id.count != 0 && id_base != base) {
+            id = platform::build_id_at(base);
+            id_base = base;
+        }
+        if (object.id.count == 0 || id.count == 0) return object.path_hash == path_hash;
+        return id.count == object.id.count && std::equal(id.bytes, id.bytes + id.count, object.id.bytes);
     }
 
     /// An object that is at another place than before, or no longer there, has no sites.
-    static void move(advised_object& object, const detail::mapping_line& line) noexcept {
-        if (object.begin == line.begin && object.end == line.end && object.offset == line.offset) return;
-        forget(object);
-        object.begin = line.begin;
-        object.end = line.end;
-        object.offset = line.offset;
+    void move_all() const noexcept {
+        for (advised_object* each = advice.begin_of_objects(); each != advice.end_of_objects(); ++each) {
+            const mapped_code& now = found[each - advice.begin_of_objects()];
+            if (each->is_permanent || each->code.is_same(now)) continue;
+            forget(*each);
+            each->code = now;
+        }
     }
-    static void forget(advised_object& object) noexcept {
-        if (object.begin == 0) return;
-        advised_sites.remove(object.begin, object.end);
+    static void forget(const advised_object& object) noexcept {
+        for (std::size_t index = 0; index < object.code.count; ++index)
+            advised_sites.remove(object.code.ranges[index].begin, object.code.ranges[index].end);
         const auto number = static_cast<std::uint8_t>(&object - advice.begin_of_objects());
         for (advised_site* each = advice.begin_of_sites(); each != advice.end_of_sites(); ++each) {
             if (std::find(each->objects, each->objects + each->count, number) != each->objects + each->count)
                 each->is_added = false;
-        }
-        object.begin = object.end = 0;
-    }
-    void forget_missing() noexcept {
-        for (advised_object* each = advice.begin_of_objects(); each != advice.end_of_objects(); ++each) {
-            if (!is_found[each - advice.begin_of_objects()] && !each->is_permanent) forget(*each);
         }
     }
 };
 constinit char part_of_mappings[4096]{}; // not on the stack of a call of malloc
 constinit object_finder finder{};
 
+/// The address of an offset in a file; zero if no code is mapped there.
+[[nodiscard]] std::uintptr_t address_in(const mapped_code& code, std::uint64_t offset) noexcept {
+    for (std::size_t index = 0; index < code.count; ++index) {
+        const code_range& range = code.ranges[index];
+        const std::uint64_t inside = offset - range.offset;
+        if (inside != 0 && inside <= range.end - range.begin) return range.begin + inside;
+    }
+    return 0;
+}
+
 /// Returns   whether all its objects are loaded.
 [[nodiscard]] bool find_positions(const advised_site& site, std::uintptr_t* positions) noexcept {
     for (std::size_t frame = 0; frame < site.count; ++frame) {
-        const advised_object& object = advice.begin_of_objects()[site.objects[frame]];
-        const std::uint64_t inside = site.offsets[frame] - object.offset;
-        if (object.begin == 0 || inside == 0 || inside > object.end - object.begin) return false;
-        positions[frame] = object.begin + inside;
+        positions[frame] = address_in(advice.begin_of_objects()[site.objects[frame]].code, site.offsets[frame]);
+        if (positions[frame] == 0) return false;
     }
     return true;
 }
@@ -116,8 +132,7 @@ enum class moment : std::uint8_t { start, later };
 
 /// Requires  no other thread of the process is in it.
 void find_sites(moment when) noexcept {
-    std::fill(std::begin(finder.is_found), std::end(finder.is_found), false);
-    finder.lines = {};
+    finder.begin();
     const bool is_read = platform::read_in_parts(
         platform::mappings_file, part_of_mappings, sizeof part_of_mappings,
         [](void* context, std::string_view part) noexcept {
@@ -126,10 +141,11 @@ void find_sites(moment when) noexcept {
         },
         &finder);
     if (!is_read) return;
-    finder.forget_missing();
-    if (when == moment::start) {
-        for (advised_object* each = advice.begin_of_objects(); each != advice.end_of_objects(); ++each)
-            each->is_permanent = each->begin != 0;
+    finder.move_all();
+    for (advised_object* each = advice.begin_of_objects(); each != advice.end_of_objects(); ++each) {
+        if (each->code.count == 0) continue;
+        if (when == moment::start) each->is_permanent = true;
+        has_match.store(true, std::memory_order_relaxed);
     }
     bool has_later_object = false;
     for (advised_site* each = advice.begin_of_sites(); each != advice.end_of_sites(); ++each) {
@@ -175,6 +191,7 @@ __attribute__((constructor)) void follow_advice() noexcept {
     if (!advice.read(path)) return report_unreadable(path);
     make_tags();
     find_sites(moment::start);
+    if (advice.begin_of_sites() != advice.end_of_sites()) prepare_warning();
 }
 
 /// The calling thread's cache for a group; nullptr if it is not known. The drop-in never allocates under another tag,
@@ -221,23 +238,29 @@ advice_figures advice_now() noexcept {
         ++now.sites;
         now.found += std::size_t{each->is_added};
     }
+    now.has_match = has_match.load(std::memory_order_relaxed);
     return now;
+}
+
+bool look_for_sites_now() noexcept {
+    const std::uint64_t own = platform::process_id();
+    std::uint64_t present = looking_process.load(std::memory_order_relaxed);
+    if (present == own || !looking_process.compare_exchange_strong(present, own, std::memory_order_acquire))
+        return false;
+    find_sites(moment::later);
+    looking_process.store(0, std::memory_order_release);
+    return true;
 }
 
 void look_for_sites_again() noexcept {
     if (!may_change.load(std::memory_order_relaxed)) [[likely]]
         return;
-    constexpr std::uint32_t first_look = 64, last_look = std::uint32_t{1} << 26;
+    constexpr std::uint32_t first_look = 64, warning_look = 4096, last_look = std::uint32_t{1} << 26;
     const std::uint32_t calls = slow_calls.fetch_add(1, std::memory_order_relaxed) + 1;
     if (calls < first_look || (calls & (calls - 1)) != 0) return;
     const int saved = errno;
-    const std::uint64_t own = platform::process_id();
-    std::uint64_t present = looking_process.load(std::memory_order_relaxed);
-    if (present != own && looking_process.compare_exchange_strong(present, own, std::memory_order_acquire)) {
-        find_sites(moment::later);
-        if (calls == last_look) may_change.store(false, std::memory_order_relaxed);
-        looking_process.store(0, std::memory_order_release);
-    }
+    if (look_for_sites_now() && calls == last_look) may_change.store(false, std::memory_order_relaxed);
+    if (calls == warning_look) warn_of_no_match(warned_when::running);
     errno = saved;
 }
 

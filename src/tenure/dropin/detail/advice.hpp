@@ -139,13 +139,26 @@ extern site_table advised_sites;
 }
 
 struct advice_figures {
-    std::size_t sites = 0; ///< in the file
-    std::size_t found = 0; ///< that are followed: their code is loaded
+    std::size_t sites = 0;  ///< in the file
+    std::size_t found = 0;  ///< that are followed: their code is loaded
+    bool has_match = false; ///< a file that the advice names was loaded, at some time
 };
 [[nodiscard]] advice_figures advice_now() noexcept;
 
 /// Looks for call sites in libraries that were loaded since: after 64 slow calls, then after twice as many, some twenty
 /// times in all. Reads the system's list of mappings; nobody waits for it.
 void look_for_sites_again() noexcept;
+
+/// Looks at once. Returns   false if another thread does.
+bool look_for_sites_now() noexcept;
+
+/// Prepares the warning below, if this is the process that `tenure run --advice` has become: TENURE_ADVICE_PROCESS has
+/// its number.
+void prepare_warning() noexcept;
+
+enum class warned_when : std::uint8_t { running, exit };
+/// Writes a line to standard error, at most once in a process, if it was prepared and no file that the advice names was
+/// loaded. A process that has started others is let be: the advice may be for them.
+void warn_of_no_match(warned_when when) noexcept;
 
 }

@@ -5,6 +5,7 @@
 /// \file
 /// The file of advice, as the process keeps it: docs/design/advice-format.md.
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -14,13 +15,32 @@
 
 namespace tenure::inline TENURE_ABI::dropin {
 
+/// Where a part of a file's code is mapped.
+struct code_range {
+    std::uintptr_t begin, end;
+    std::uint64_t offset; ///< of `begin` in the file
+
+    [[nodiscard]] friend bool operator==(const code_range&, const code_range&) noexcept = default;
+};
+
+/// All code of a file: linkers make one part of it, and by their options and scripts more.
+struct mapped_code {
+    static constexpr std::size_t max_ranges = 8;
+
+    std::uintptr_t base = 0; ///< the file's first mapping
+    std::size_t count = 0;   ///< zero: it is not mapped
+    code_range ranges[max_ranges]{};
+
+    [[nodiscard]] bool is_same(const mapped_code& other) const noexcept {
+        return count == other.count && std::equal(ranges, ranges + count, other.ranges);
+    }
+};
+
 struct advised_object {
     platform::build_id id;       ///< empty: it is known by its path
     std::uint64_t path_hash = 0; ///< hash_of_path()
     bool is_permanent = false;   ///< it was there at the start, so it is never unloaded
-    // Where its code is mapped; zero: it is not.
-    std::uintptr_t begin = 0, end = 0;
-    std::uint64_t offset = 0; ///< of `begin` in the file
+    mapped_code code;
 };
 
 struct advised_site {

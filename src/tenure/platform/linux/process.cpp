@@ -6,7 +6,9 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,6 +57,20 @@ std::size_t peak_resident_bytes() noexcept {
     const std::string_view text = read_system_file("/proc/self/status", buffer, sizeof buffer);
     const std::size_t found = text.find(field);
     return found == std::string_view::npos ? 0 : number_after(text, found + field.size()) * 1024;
+}
+
+bool has_children() noexcept {
+    const no_cancel_scope scope;
+    const int saved = errno;
+    siginfo_t ignored{};
+    const bool has = ::waitid(P_ALL, 0, &ignored, WEXITED | WNOHANG | WNOWAIT) == 0;
+    errno = saved;
+    return has;
+}
+
+std::uint64_t page_faults_of_children() noexcept {
+    rusage ended{};
+    return ::getrusage(RUSAGE_CHILDREN, &ended) == 0 ? static_cast<std::uint64_t>(ended.ru_minflt) : 0;
 }
 
 bool reset_peak_resident() noexcept {
