@@ -128,17 +128,18 @@ code_lines pool_lines(const block_group& group, const lifetime_advice& advice, c
                         is_shared ? "Shared" : "", advice.room_bytes, words.alignment, words.cleared_objects)};
 }
 
+/// The replay's arena lives as long as the program: one that is made for each call would acquire its memory each time.
 code_lines arena_lines(const line_words& words) {
     const std::string csharp =
         words.alignment.empty()
-            ? fmt::format("using var items = new Arena(); Span<T> some = items.Allocate{}<T>(count); "
-                          "… items.Clear();",
+            ? fmt::format("readonly Arena items = new(); // a field, kept from call to call … Span<T> some = "
+                          "items.Allocate{}<T>(count); … items.Clear();",
                           words.zeroed)
-            : fmt::format("using var items = new Arena(); void* block = items.AllocateBytes(bytes{}); "
-                          "… items.Clear();{}",
+            : fmt::format("readonly Arena items = new(); // a field, kept from call to call … void* block = "
+                          "items.AllocateBytes(bytes{}); … items.Clear();{}",
                           words.alignment, words.cleared.empty() ? "" : " // clear the block");
-    return {fmt::format("tenure::arena items; … void* block = items.allocate(bytes{});{} … items.clear(); // once, "
-                        "instead of every free",
+    return {fmt::format("tenure::arena items; // a member or static, kept from call to call … void* block = "
+                        "items.allocate(bytes{});{} … items.clear(); // once, instead of every free",
                         words.alignment, words.cleared),
             csharp};
 }

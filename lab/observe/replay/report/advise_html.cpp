@@ -58,7 +58,8 @@ std::string advice_of(const advised_group& one, const place_names& names) {
     std::string text = element("p", "", fmt::format("Use {}: {}.", with_article(advice.kind), advice.why));
     const std::string scope = scope_in_words(*one.group, advice, names);
     if (!scope.empty())
-        text += element("p", "", (advice.kind == advice_kind::arena ? "Keep it in " : "Open the scope in ") + scope);
+        text += element("p", "",
+                        (advice.kind == advice_kind::arena ? "Clear it at the end of " : "Open the scope in ") + scope);
     if (const std::string_view warning = scope_warning(advice); !scope.empty() && !warning.empty())
         text += element("p", "", warning);
     const code_lines lines = lines_for(*one.group, advice);

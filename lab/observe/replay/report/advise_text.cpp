@@ -61,7 +61,8 @@ std::string advice_lines(const advised_group& one, const place_names& names) {
     if (advice.kind == advice_kind::leave_alone) return fmt::format("Leave alone: {}.\n", one.reason);
     std::string text = fmt::format("Use {}: {}.\n", with_article(advice.kind), advice.why);
     if (const std::string scope = scope_in_words(*one.group, advice, names); !scope.empty()) {
-        text += fmt::format("{}: {}\n", advice.kind == advice_kind::arena ? "keep it in" : "open the scope in", scope);
+        text += fmt::format("{}: {}\n",
+                            advice.kind == advice_kind::arena ? "clear it at the end of" : "open the scope in", scope);
         if (const std::string_view warning = scope_warning(advice); !warning.empty())
             text += fmt::format("{}\n", warning);
     }
