@@ -19,9 +19,6 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-constexpr std::size_t page = 4096; // the smallest OS page of any system; the range uses this size
-constexpr std::size_t stride = guarded_blocks::place_bytes + page;
-
 /// All objects that have a range, for the fault handler.
 constinit std::atomic<guarded_blocks*> with_range{nullptr};
 constinit platform::mutex list_mutex;
@@ -56,16 +53,14 @@ void guarded_blocks::trace::write(const char* title) const noexcept {
     host::write_stack(frames, count);
 }
 
-std::size_t guarded_blocks::range_bytes() noexcept { return place_count * stride + page; }
-
 std::uintptr_t guarded_blocks::begin_of(std::size_t index) const noexcept {
-    return begin_.load(std::memory_order_relaxed) + page + index * stride;
+    return begin_.load(std::memory_order_relaxed) + page_ + index * stride();
 }
 
 /// The place that an address is in, or the place in front of the guard page that it is in.
 guarded_blocks::place* guarded_blocks::place_of(const void* pointer) const noexcept {
     const std::uintptr_t offset = address_of(pointer) - begin_.load(std::memory_order_relaxed);
-    const std::size_t index = offset < page ? 0 : (offset - page) / stride;
+    const std::size_t index = offset < page_ ? 0 : (offset - page_) / stride();
     return &places_[std::min(index, place_count - 1)];
 }
 
@@ -82,16 +77,18 @@ guarded_blocks::~guarded_blocks() {
         while (before->next != this) before = before->next;
         before->next = next;
     }
-    platform::unreserve(pointer_at(begin), range_bytes());
+    platform::unreserve(pointer_at(begin), range_bytes_);
     platform::unreserve(places_, places_bytes(sizeof(place)));
 }
 
 /// Requires  the lock.
 bool guarded_blocks::reserve() noexcept {
     if (begin_.load(std::memory_order_relaxed) != 0) return true;
-    if (is_invalid_ || platform::page_bytes() != page) return false;
+    page_ = platform::page_bytes();
+    if (is_invalid_ || page_ > place_bytes) return false;
+    range_bytes_ = place_count * stride() + page_;
     places_ = static_cast<place*>(platform::map(places_bytes(sizeof(place)), cache_line_bytes)); // pages are zeroed
-    void* const range = places_ != nullptr ? platform::reserve(range_bytes(), page) : nullptr;
+    void* const range = places_ != nullptr ? platform::reserve(range_bytes_, page_) : nullptr;
     if (range == nullptr) {
         if (places_ != nullptr) platform::unreserve(places_, places_bytes(sizeof(place)));
         is_invalid_ = true;
@@ -106,7 +103,8 @@ bool guarded_blocks::reserve() noexcept {
 }
 
 void* guarded_blocks::allocate(std::size_t bytes, std::size_t alignment, block_form form) noexcept {
-    if (bytes == 0 || bytes > place_bytes || alignment > page) return nullptr;
+    constexpr std::size_t max_alignment = 4096; // also where OS pages are larger
+    if (bytes == 0 || bytes > place_bytes || alignment > max_alignment) return nullptr;
     trace here;
     here.capture(); // before the lock: see call_trace
     const platform::lock_guard lock(mutex_);
@@ -120,7 +118,7 @@ void* guarded_blocks::allocate(std::size_t bytes, std::size_t alignment, block_f
     const auto index = static_cast<std::size_t>(oldest - places_);
     const std::uintptr_t end = begin_of(index) + place_bytes;
     const std::uintptr_t block = align_down(end - bytes, alignment);
-    const std::uintptr_t first_page = align_down(block, page);
+    const std::uintptr_t first_page = align_down(block, page_);
     if (!platform::commit(pointer_at(first_page), end - first_page)) return nullptr;
     std::memset(pointer_at(first_page), guard_fill, block - first_page);
     std::memset(pointer_at(block + bytes), guard_fill, end - block - bytes);
@@ -137,7 +135,7 @@ void* guarded_blocks::allocate(std::size_t bytes, std::size_t alignment, block_f
 
 /// Requires  the lock.
 void guarded_blocks::release(place& freed, const trace& by) noexcept {
-    const std::uintptr_t first_page = align_down(freed.block, page);
+    const std::uintptr_t first_page = align_down(freed.block, page_);
     const std::uintptr_t end = begin_of(static_cast<std::size_t>(&freed - places_)) + place_bytes;
     platform::remove_leak_root(pointer_at(first_page), end - first_page);
     // This fails at the system's limit on mappings: a use after free of the block is then missed, a double free is not.
@@ -166,7 +164,7 @@ void guarded_blocks::deallocate(void* block, block_form form) noexcept {
         } else {
             const std::uintptr_t end = begin_of(static_cast<std::size_t>(&found - places_)) + place_bytes;
             is_other_form = !matches(found.form, form);
-            if (!is_filled(align_down(found.block, page), found.block))
+            if (!is_filled(align_down(found.block, page_), found.block))
                 what = "memory in front of a heap block was overwritten";
             if (!is_filled(found.block + found.bytes, end))
                 what = "memory past the end of a heap block was overwritten";

@@ -20,7 +20,7 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-// A range of addresses, reserved at the first sampled block:
+// A range of addresses, reserved at the first sampled block. Its pages are the system's, which divide a place:
 //
 //   | guard page | place: 64 KiB | guard page | place | ... | guard page |
 //
@@ -50,7 +50,7 @@ public:
 
     [[nodiscard]] bool contains(const void* pointer) const noexcept {
         const std::uintptr_t begin = begin_.load(memory_order::acquire);
-        return begin != 0 && address_of(pointer) - begin < range_bytes();
+        return begin != 0 && address_of(pointer) - begin < range_bytes_;
     }
     /// The requested size of a block; zero if it is not a block.
     /// Requires  contains(block).
@@ -84,7 +84,7 @@ private:
         trace allocated, freed;
     };
 
-    [[nodiscard]] static std::size_t range_bytes() noexcept;
+    [[nodiscard]] std::size_t stride() const noexcept { return place_bytes + page_; }
     [[nodiscard]] std::uintptr_t begin_of(std::size_t index) const noexcept;
     [[nodiscard]] place* place_of(const void* pointer) const noexcept;
     [[nodiscard]] bool reserve() noexcept;
@@ -93,6 +93,7 @@ private:
 
     mutable platform::mutex mutex_; ///< guards everything below
     atomic<std::uintptr_t> begin_{0};
+    std::size_t page_ = 0, range_bytes_ = 0; ///< set before `begin_`
     place* places_ = nullptr;
     std::uint64_t turns_ = 0;
     std::size_t live_count_ = 0;

@@ -366,6 +366,11 @@ contents large_blocks::touch(large_run& run, std::size_t first, std::size_t coun
             segment.purged_before[word] &= ~bits;
         }
     });
+    if (const std::size_t page = units_of_os_page(); page != 1) [[unlikely]] {
+        const std::size_t begin = std::max(align_down(index_of(run) + first, page), head_units());
+        const std::size_t end = align_up(index_of(run) + first + count, page); // segments end with an OS page
+        for_each_word_of(begin, end - begin, [&](std::size_t word, bit_word bits) { segment.dirty[word] |= bits; });
+    }
     return any == 0 && memory_.is_zeroed() ? contents::zero : contents::unknown;
 }
 

@@ -40,8 +40,8 @@ struct large_segment : segment_head {
     std::size_t units; ///< number of them that are mapped, with the head
     std::size_t free_units;
     bool is_stuck; ///< its addresses end here: it could not be extended
-    // One bit per unit: those touched since the system delivered them, and those of them that the last sweep found
-    // free.
+    // One bit per unit: those touched since the system delivered them, with the rest of their OS pages, and those of
+    // them that the last sweep found free.
     bit_word dirty[max_units / bits_per_word];
     bit_word stale[max_units / bits_per_word];
     // Units that the latest sweep returned, and the one before it: taking them again soon is thrash.
@@ -179,6 +179,7 @@ private:
     [[nodiscard]] large_run& run_of(const void* block) const noexcept;
     [[nodiscard]] large_run* run_after(large_run& run) const noexcept;
     [[nodiscard]] std::size_t head_units() const noexcept { return large_segment::head_units(memory_.segment_bytes()); }
+    [[nodiscard]] static std::size_t units_of_os_page() noexcept;
     [[nodiscard]] contents touch(large_run& run, std::size_t first, std::size_t count) noexcept;
     std::size_t decommit_units(large_segment& segment, std::size_t first, std::size_t last) noexcept;
     void decommit_in_steps(large_segment& segment, const bit_word* among, std::size_t at_least,

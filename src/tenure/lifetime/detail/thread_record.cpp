@@ -77,7 +77,6 @@ bool commit_temp_range(std::uintptr_t begin, std::uintptr_t from, std::uintptr_t
 void retained_temp_ranges::prepare() noexcept {
     if constexpr (checks::caller) return;
     constexpr std::size_t count = 2; // for the main thread and the first other one
-    constexpr std::size_t pages_touched = 2;
     const std::size_t page = platform::page_bytes();
     const std::size_t bytes = align_up(option_table()[static_cast<std::size_t>(option::temp_budget_bytes)].built_in,
                                        temp_range_alignment); // a multiple: the ranges are neighbours
@@ -91,6 +90,7 @@ void retained_temp_ranges::prepare() noexcept {
         ranges_[count_++] = {begin, bytes, commit_temp_range(begin, begin, begin + committed) ? committed : 0, 0};
     }
     if (ranges_[0].committed == 0) return;
+    const std::size_t pages_touched = std::min<std::size_t>(committed / page, 2);
     for (std::size_t index = 0; index < pages_touched; ++index)
         *static_cast<volatile unsigned char*>(pointer_at(first + index * page)) = 0;
     ranges_[0].touched = pages_touched * page;

@@ -139,14 +139,6 @@ TENURE_COLD void unmap_waiting() noexcept {
 
 }
 
-std::size_t page_bytes() noexcept {
-#if defined(__x86_64__)
-    return 4096; // the only size; sysconf() would fault in one more page at the start of a process
-#else
-    return static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)); // cheap: the C library caches the kernel's value
-#endif
-}
-
 std::size_t address_limit_bytes() noexcept {
     struct ::rlimit limit {};
     const bool is_limited = ::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;

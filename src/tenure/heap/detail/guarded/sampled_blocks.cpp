@@ -48,7 +48,7 @@ bool sampled_blocks::may_begin() const noexcept {
     constexpr std::size_t small_process_bytes = std::size_t{256} * 1024;
     constexpr std::size_t short_of_addresses = std::size_t{1} << 30;
     if (sampled_of_process.load(std::memory_order_acquire) == this) return true;
-    if (is_refused_ || platform::page_bytes() != page || memory_.segment_bytes() != max_segment_bytes) return false;
+    if (is_refused_ || memory_.segment_bytes() != max_segment_bytes) return false;
     if (platform::address_limit_bytes() < short_of_addresses) return false;
     const bool is_for_tests = option_value(option::heap_guard_bytes) < sample_schedule::least_mean_bytes;
     return is_for_tests || memory_.peak_bytes() >= small_process_bytes;
@@ -64,8 +64,8 @@ bool sampled_blocks::reserve() noexcept {
         return false;
     }
     auto* const head = static_cast<segment_head*>(area);
-    void* const records = pointer_at(address_of(area) + first_table_page * page);
-    if (!platform::commit(head, page) || !platform::commit(records, table_pages * page) ||
+    void* const records = pointer_at(address_of(area) + first_table_page * page());
+    if (!platform::commit(head, page()) || !platform::commit(records, table_pages() * page()) ||
         !memory_.announce_area(*head, guarded_class)) {
         platform::unreserve(area, max_segment_bytes);
         is_refused_ = true;
@@ -99,11 +99,11 @@ std::size_t sampled_blocks::find_pages(std::size_t count, std::size_t step, room
         }
         return 0;
     };
-    const std::size_t front = first_block_page - 1; // a guard page
-    const std::size_t width = (count <= few_pages ? pages_for_short : page_count) - front;
+    const std::size_t front = first_block_page() - 1; // a guard page
+    const std::size_t width = (count <= few_pages ? std::min(pages_for_short, page_count()) : page_count()) - front;
     const std::size_t begin = front + sample_schedule::random() % width;
-    const std::size_t behind = find_between(begin, page_count);
-    return behind != 0 ? behind : find_between(front, std::min(begin + count + 1, page_count));
+    const std::size_t behind = find_between(begin, page_count());
+    return behind != 0 ? behind : find_between(front, std::min(begin + count + 1, page_count()));
 }
 
 /// Finds pages as find_pages(), among those of freed blocks too, and forgets the blocks that are in the way.
@@ -148,16 +148,16 @@ void* sampled_blocks::allocate(std::size_t bytes, std::size_t alignment, fill ho
     if (bytes > max_bytes || alignment > max_bytes) return nullptr;
     call_trace here;
     here.capture();
-    const std::size_t pages = align_up(bytes, page) / page;
-    const std::size_t step = std::max(alignment, page) / page;
+    const std::size_t pages = align_up(bytes, page()) / page();
+    const std::size_t step = std::max(alignment, page()) / page();
     const platform::lock_guard lock(mutex_);
-    if (!reserve() || live_count() >= max_live || !memory_.may_use(pages * page)) return nullptr;
+    if (!reserve() || live_count() >= max_live || !memory_.may_use(pages * page())) return nullptr;
     std::size_t first = find_pages(pages, step, room::unused);
     if (first == 0) first = make_room(pages, step);
     record* const fresh = first != 0 ? unused_record() : nullptr;
     if (fresh == nullptr) return nullptr;
     const std::uintptr_t begin = address_of_page(first);
-    const std::uintptr_t end = begin + pages * page;
+    const std::uintptr_t end = begin + pages * page();
     // This fails at the system's limit on mappings.
     if (!platform::commit(pointer_at(begin), end - begin)) return nullptr;
     const bool is_at_begin = step != 1 || (sample_schedule::random() & 1) != 0;
@@ -171,7 +171,7 @@ void* sampled_blocks::allocate(std::size_t bytes, std::size_t alignment, fill ho
               state::live, here,  {}};
     live_count_.fetch_add(1, std::memory_order_relaxed);
     live_bytes_.fetch_add(bytes, std::memory_order_relaxed);
-    memory_.count_use(pages * page);
+    memory_.count_use(pages * page());
     schedule_.begin_rest(pages);
     return pointer_at(block);
 }
@@ -179,22 +179,22 @@ void* sampled_blocks::allocate(std::size_t bytes, std::size_t alignment, fill ho
 /// Requires  the lock, and a live block.
 void sampled_blocks::release(record& freed) noexcept {
     void* const begin = pointer_at(address_of_page(freed.first_page));
-    platform::remove_leak_root(begin, freed.pages * page);
+    platform::remove_leak_root(begin, freed.pages * page());
     // This fails if the program has locked its memory, and at the system's limit on mappings. A use after free of the
     // block is then missed, a double free is not.
-    if (!platform::seal(begin, freed.pages * page)) is_sealed_ = false;
+    if (!platform::seal(begin, freed.pages * page())) is_sealed_ = false;
     freed.is = state::freed;
     freed.freed_in_turn = ++turns_;
     live_count_.fetch_sub(1, std::memory_order_relaxed);
     live_bytes_.fetch_sub(freed.bytes, std::memory_order_relaxed);
-    memory_.uncount_use(freed.pages * page);
+    memory_.uncount_use(freed.pages * page());
 }
 
 /// The record of the page that an address is in; nullptr for guard pages and unused ones.
 sampled_blocks::record* sampled_blocks::record_at(std::uintptr_t address) const noexcept {
     const std::uintptr_t offset = address - begin_;
     const std::size_t number =
-        table_ != nullptr && offset < max_segment_bytes ? table_->record_of_page[offset / page] : 0;
+        table_ != nullptr && offset < max_segment_bytes ? table_->record_of_page[offset / page()] : 0;
     return number != 0 ? &table_->records[number - 1] : nullptr;
 }
 
@@ -228,7 +228,7 @@ bool sampled_blocks::valid() const noexcept {
         if (each.is == state::unused) continue;
         const auto number = static_cast<std::size_t>(&each - table_->records) + 1;
         const std::uintptr_t begin = address_of_page(each.first_page);
-        if (each.block < begin || each.end() > begin + each.pages * page) return false;
+        if (each.block < begin || each.end() > begin + each.pages * page()) return false;
         for (std::size_t index = 0; index < each.pages; ++index) {
             if (table_->record_of_page[each.first_page + index] != number) return false;
         }

@@ -20,6 +20,7 @@
 #include <tenure/heap/detail/guarded/sample_schedule.hpp>
 #include <tenure/heap/detail/heap_memory.hpp>
 #include <tenure/platform/fault.hpp>
+#include <tenure/platform/memory.hpp>
 #include <tenure/platform/mutex.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
@@ -41,7 +42,7 @@ enum class fill : std::uint8_t;
 class TENURE_API sampled_blocks {
 public:
     static constexpr std::size_t max_bytes = std::size_t{1} << 20;
-    /// Bounds the memory: a small block takes a page.
+    /// Bounds the memory: a small block takes an OS page.
     static constexpr std::size_t max_live = 64;
     /// Live blocks, and those freed last.
     static constexpr std::size_t record_count = 192;
@@ -77,9 +78,9 @@ public:
     [[nodiscard]] bool report_fault(const platform::fault& what) const noexcept;
 
 private:
-    friend struct heap_layout; // for debuggers: debug_layout.hpp
-    static constexpr std::size_t page = 4096;
-    static constexpr std::size_t page_count = max_segment_bytes / page;
+    friend struct heap_layout;                            // for debuggers: debug_layout.hpp
+    static constexpr std::size_t least_page_bytes = 4096; ///< of any system
+    static constexpr std::size_t max_page_count = max_segment_bytes / least_page_bytes;
 
     enum class state : std::uint8_t { unused, live, freed };
     enum class room : std::uint8_t { unused, unused_or_freed };
@@ -94,13 +95,15 @@ private:
         [[nodiscard]] std::uintptr_t end() const noexcept { return block + bytes; }
     };
     struct table {
-        std::uint8_t record_of_page[page_count]; ///< zero, or the index of the page's record plus one
+        std::uint8_t record_of_page[max_page_count]; ///< zero, or the index of the page's record plus one
         record records[record_count];
     };
     static constexpr std::size_t first_table_page = 2;
-    static constexpr std::size_t table_pages = (sizeof(table) + page - 1) / page;
-    static constexpr std::size_t first_block_page = first_table_page + table_pages + 1;
 
+    [[nodiscard]] static std::size_t page() noexcept { return platform::page_bytes(); }
+    [[nodiscard]] static std::size_t page_count() noexcept { return max_segment_bytes / page(); }
+    [[nodiscard]] static std::size_t table_pages() noexcept { return align_up(sizeof(table), page()) / page(); }
+    [[nodiscard]] static std::size_t first_block_page() noexcept { return first_table_page + table_pages() + 1; }
     [[nodiscard]] bool may_begin() const noexcept;
     [[nodiscard]] bool reserve() noexcept;
     [[nodiscard]] bool is_for_use(std::size_t index, room wanted) const noexcept;
@@ -115,7 +118,7 @@ private:
     void write_fault(const platform::fault& what) const noexcept;
     TENURE_COLD static void write_free(const char* what, std::uintptr_t wrong, const call_trace& now,
                                        const record* found, const call_trace* freed_before) noexcept;
-    [[nodiscard]] std::uintptr_t address_of_page(std::size_t index) const noexcept { return begin_ + index * page; }
+    [[nodiscard]] std::uintptr_t address_of_page(std::size_t index) const noexcept { return begin_ + index * page(); }
 
     heap_memory& memory_;
     sample_schedule schedule_;

@@ -3,6 +3,8 @@
 
 #include <tenure/heap/detail/guarded/sampled_blocks.hpp>
 
+#include <algorithm>
+
 #include <tenure/base/host.hpp>
 #include <tenure/base/report.hpp>
 #include <tenure/heap/detail/checked/block_guard.hpp>
@@ -45,8 +47,9 @@ void say_where(report_text& text, std::uintptr_t at, std::uintptr_t block, std::
 /// The record whose block is nearest to an address; nullptr if there is none within 64 KiB. Called without the lock:
 /// the thread that faulted may hold it.
 const sampled_blocks::record* sampled_blocks::record_near(std::uintptr_t address) const noexcept {
-    constexpr std::size_t pages_looked_at = 16;
-    const std::size_t middle = (address - begin_) / page;
+    constexpr std::size_t bytes_looked_at = std::size_t{64} * 1024;
+    const std::size_t pages_looked_at = std::max<std::size_t>(bytes_looked_at / page(), 1);
+    const std::size_t middle = (address - begin_) / page();
     for (std::size_t distance = 0; distance <= pages_looked_at; ++distance) {
         const record* const before = record_at(address_of_page(middle - distance));
         const record* const behind = record_at(address_of_page(middle + distance));
@@ -113,7 +116,7 @@ void sampled_blocks::deallocate(void* block) noexcept {
             what = "invalid free: a pointer that is not the start of a block was freed";
         } else {
             const std::uintptr_t begin = address_of_page(found->first_page);
-            const std::uintptr_t end = begin + found->pages * page;
+            const std::uintptr_t end = begin + found->pages * page();
             const std::size_t behind = first_overwritten(found->end(), end);
             const std::size_t in_front = first_overwritten(begin, found->block);
             if (behind != whole) {

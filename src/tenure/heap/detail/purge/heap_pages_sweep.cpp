@@ -49,8 +49,9 @@ void heap_pages::sweep_free_slices(heap_segment& segment, std::size_t word, swee
     bit_word hidden[slice_words]{};
     {
         const platform::lock_guard lock(mutex_);
-        const bit_word touched = segment.free_slices[word] & segment.dirty_slices[word];
-        hidden[word] = scope.is_urgent ? touched : touched & segment.stale_slices[word];
+        const bit_word touched = in_whole_os_pages(segment.free_slices[word]) & segment.dirty_slices[word];
+        const bit_word young = scope.is_urgent ? 0 : touched & ~segment.stale_slices[word];
+        hidden[word] = os_pages_of(touched) & ~os_pages_of(young);
         segment.stale_slices[word] = touched & ~hidden[word];
         segment.purged_before[word] = std::exchange(segment.purged_slices[word], 0);
         segment.free_slices[word] &= ~hidden[word];
@@ -104,7 +105,8 @@ bool heap_pages::release_if_idle(heap_segment& segment) noexcept {
     const platform::lock_guard lock(mutex_);
     bit_word touched = 0;
     for (std::size_t word = 0; word < slice_words; ++word)
-        touched |= segment.dirty_slices[word] | segment.purged_slices[word] | segment.purged_before[word];
+        touched |= (in_whole_os_pages(segment.free_slices[word]) & segment.dirty_slices[word]) |
+                   segment.purged_slices[word] | segment.purged_before[word];
     if (touched != 0 || segment.free_count != page_slices(segment) || segment_count_ == 1) return false;
     heap_segment** link = &first_;
     while (*link != &segment) link = &(*link)->next;

@@ -21,13 +21,17 @@ constexpr std::size_t least_swept = std::size_t{64} * 1024 / unit_bytes;
 
 }
 
+/// Number of units in an OS page; 1 where an OS page is no larger.
+std::size_t large_blocks::units_of_os_page() noexcept {
+    return std::max<std::size_t>(platform::page_bytes() / unit_bytes, 1);
+}
+
 /// Decommits the free units from `first` to `last`, where they fill whole OS pages.
 /// Returns   the number of bytes.
 /// Requires  the lock.
 std::size_t large_blocks::decommit_units(large_segment& segment, std::size_t first, std::size_t last) noexcept {
-    const std::size_t units_of_page = std::max<std::size_t>(platform::page_bytes() / unit_bytes, 1);
-    first = align_up(first, units_of_page);
-    last = align_down(last, units_of_page);
+    first = align_up(first, units_of_os_page());
+    last = align_down(last, units_of_os_page());
     if (first >= last) return 0;
     const std::size_t bytes = (last - first) * unit_bytes;
     if (!memory_.decommit(pointer_at(address_of(&segment) + first * unit_bytes), bytes)) return 0;
@@ -192,8 +196,11 @@ bool large_blocks::release_if_idle(large_segment& segment) noexcept {
     const platform::lock_guard lock(mutex_);
     if (segment.free_units != segment.units - head_units() || segment_count_ == 1) return false;
     bit_word touched = 0;
-    for (std::size_t word = 0; word < max_units / bits_per_word; ++word)
-        touched |= segment.dirty[word] | segment.purged[word] | segment.purged_before[word];
+    // The units that share an OS page with the head stay touched.
+    const std::size_t first = align_up(head_units(), units_of_os_page());
+    for_each_word_of(first, max_units - first, [&](std::size_t word, bit_word bits) {
+        touched |= (segment.dirty[word] | segment.purged[word] | segment.purged_before[word]) & bits;
+    });
     if (touched != 0) return false;
     large_segment** link = &first_;
     while (*link != &segment) link = &(*link)->next;

@@ -45,6 +45,8 @@ void set_purged_units(const small_page& page, std::size_t segment_bytes, bit_wor
 /// were touched, by an earlier page in the same slices, and the next blocks of this page reach them.
 [[nodiscard]] bit_word free_units(const small_page& page) noexcept {
     const std::size_t os_page = platform::page_bytes();
+    // Where an OS page is larger than a slice, this page may begin inside one.
+    const std::size_t lead = align_down(page.begin % os_page, purge_unit_bytes);
     const std::size_t page_bytes = slices_of_page(page.class_index) * slice_bytes;
     const std::size_t used = page.blocks_used();
     bit_word all = 0;
@@ -53,11 +55,12 @@ void set_purged_units(const small_page& page, std::size_t segment_bytes, bit_wor
         while (index < used && !page.is_allocated(index)) ++index;
         // The rest of the page behind the last block is as free as that block.
         const std::size_t end = index == used ? page_bytes : index * page.block_bytes;
-        const std::size_t begin = align_up(first * page.block_bytes, os_page);
-        if (index != first) all |= unit_range(begin / purge_unit_bytes, align_down(end, os_page) / purge_unit_bytes);
+        const std::size_t begin = align_up(lead + first * page.block_bytes, os_page) - lead;
+        const std::size_t last = std::max(align_down(lead + end, os_page), lead) - lead;
+        if (index != first) all |= unit_range(begin / purge_unit_bytes, last / purge_unit_bytes);
         while (index < used && page.is_allocated(index)) ++index;
     }
-    const std::size_t touched = align_up(used * page.block_bytes, os_page);
+    const std::size_t touched = align_up(lead + used * page.block_bytes, os_page) - lead;
     return all & unit_range(0, std::min(touched, page_bytes) / purge_unit_bytes);
 }
 

@@ -101,9 +101,9 @@ heap_segment* heap_pages::find_slices(std::size_t count, std::size_t& slice) noe
 }
 
 void heap_pages::add_slices(heap_segment& segment, std::size_t begin, std::size_t end) const noexcept {
-    if (has_guards() && end == max_slices) {
-        --end;
-        if (has(mitigations_on(), mitigation::records)) (void)platform::seal(segment.slice(end), slice_bytes);
+    if (const std::size_t guard = guard_slices(end); guard != 0) {
+        end -= guard;
+        if (has(mitigations_on(), mitigation::records)) (void)platform::seal(segment.slice(end), guard * slice_bytes);
     }
     for (std::size_t slice = begin; slice < end; ++slice) segment.free_slices[slice / bits_per_word] |= bit_at(slice);
     if (!memory_.is_zeroed()) { // sweeps look for owners in slices where no page has begun yet
@@ -169,7 +169,7 @@ void heap_pages::seal_guards(heap_segment& segment) const noexcept {
     const std::uintptr_t records_end =
         address_of(&segment) + heap_segment::states_offset(max_segment_bytes) + max_slices * states_per_slice;
     const std::uintptr_t first = align_up(records_end, platform::page_bytes());
-    const std::uintptr_t head_end = address_of(segment.slice(head_slices()));
+    const std::uintptr_t head_end = align_down(address_of(segment.slice(head_slices())), platform::page_bytes());
     if (first < head_end) (void)platform::seal(pointer_at(first), head_end - first);
 }
 
@@ -246,8 +246,9 @@ std::size_t heap_pages::trim() noexcept {
         heap_segment* const segment = *link;
         bit_word touched[slice_words];
         for (std::size_t word = 0; word < slice_words; ++word) {
-            touched[word] = segment->free_slices[word] & segment->dirty_slices[word];
+            touched[word] = in_whole_os_pages(segment->free_slices[word]) & segment->dirty_slices[word];
             segment->dirty_slices[word] &= ~touched[word];
+            touched[word] = os_pages_of(touched[word]);
             segment->stale_slices[word] = 0;
         }
         if (segment->free_count == page_slices(*segment)) {
@@ -273,7 +274,7 @@ std::size_t heap_pages::release_tails() noexcept {
     std::size_t bytes = 0;
     const platform::lock_guard lock(mutex_);
     for (heap_segment* segment = first_; segment != nullptr; segment = segment->next) {
-        const std::size_t guard = has_guard_slice(*segment) ? 1 : 0;
+        const std::size_t guard = guard_slices(segment->slice_count());
         std::size_t end = segment->slice_count() - guard;
         while (end > head_slices() && (segment->free_slices[(end - 1) / bits_per_word] & bit_at(end - 1)) != 0) --end;
         const std::size_t before = segment->mapped_bytes;

@@ -10,6 +10,7 @@
 
 #include <tenure/base/config.hpp>
 #include <tenure/heap/detail/heap_memory.hpp>
+#include <tenure/heap/detail/purge/slice_pages.hpp>
 #include <tenure/heap/detail/purge/sweep.hpp>
 #include <tenure/heap/detail/small/heap_segment.hpp>
 #include <tenure/platform/mutex.hpp>
@@ -91,13 +92,14 @@ private:
     [[nodiscard]] std::size_t head_slices() const noexcept {
         return heap_segment::head_slices(memory_.segment_bytes());
     }
-    /// Number of slices for pages in the mapped part: without the head, and in checked builds without the last slice of
-    /// a whole segment, which faults.
+    /// Number of slices for pages in the mapped part: without the head, and in checked builds without the last slices
+    /// of a whole segment, which fault.
     [[nodiscard]] std::size_t page_slices(const heap_segment& segment) const noexcept {
-        return segment.slice_count() - head_slices() - std::size_t{has_guard_slice(segment)};
+        return segment.slice_count() - head_slices() - guard_slices(segment.slice_count());
     }
-    [[nodiscard]] bool has_guard_slice(const heap_segment& segment) const noexcept {
-        return has_guards() && segment.slice_count() == max_slices;
+    /// A slice or an OS page, whichever is larger.
+    [[nodiscard]] std::size_t guard_slices(std::size_t slice_count) const noexcept {
+        return has_guards() && slice_count == max_slices ? slices_of_os_page() : 0;
     }
     /// Whether pages that fault lie behind each segment's head and at its end.
     [[nodiscard]] bool has_guards() const noexcept {
