@@ -11,6 +11,7 @@ PACKAGES ?= build/packages
 help:
 	@echo "make bench     set up, build, run every experiment; report in results/   FULL=1 full sizes, ARGS=\"lifetimes --count 1000\", OUT=DIR"
 	@echo "make test      set up, run every check and every test"
+	@echo "make test-platforms  set up, build and test linux-arm64 and musl, here and under an emulator"
 	@echo "make install   set up, build, install                                     PREFIX=$(PREFIX)"
 	@echo "make install-library  the library alone, without command and bench: needs no other library  PREFIX=$(PREFIX)"
 	@echo "make pack      set up, build, pack for .NET                                PACKAGES=$(PACKAGES)"
@@ -31,6 +32,10 @@ bench: release
 test:
 	@scripts/setup test
 	@scripts/test
+
+test-platforms:
+	@scripts/setup platforms
+	@scripts/test_platforms
 
 fuzz:
 	@scripts/setup test
@@ -57,4 +62,4 @@ format:
 clean:
 	rm -rf build
 
-.PHONY: help release bench test fuzz install install-library pack format clean
+.PHONY: help release bench test test-platforms fuzz install install-library pack format clean

@@ -15,8 +15,24 @@ if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=" OR TENURE_CHECKS GREATER 1)
     return()
 endif()
 
+# One folder per C library: what each has beyond the C standard's functions, and how its own malloc is reached.
+set(dropin_c_library musl)
+if(TENURE_HAS_GLIBC)
+    set(dropin_c_library glibc)
+endif()
+
 set(dropin_dir ${PROJECT_SOURCE_DIR}/src/tenure/dropin)
-file(GLOB dropin_sources CONFIGURE_DEPENDS ${dropin_dir}/*.cpp)
+file(GLOB dropin_sources CONFIGURE_DEPENDS ${dropin_dir}/*.cpp ${dropin_dir}/${dropin_c_library}/*.cpp)
+
+# How the drop-in is linked, unless the toolchain file says it. The compiler's runtime comes from static libraries, and
+# the compiler's start files, which destroy objects at exit, are not needed. Sorted sections keep large objects behind
+# those that each process touches (TENURE_BEHIND_OTHERS). The library has few segments, because each is mapped at every
+# start.
+if(NOT DEFINED TENURE_DROPIN_LINK_OPTIONS)
+    set(TENURE_DROPIN_LINK_OPTIONS -nodefaultlibs -nostartfiles -Wl,-z,noseparate-code -Wl,-O1 -Wl,--as-needed
+        -Wl,--sort-section=name)
+    set(TENURE_DROPIN_RUNTIME gcc gcc_eh c)
+endif()
 
 # The rooms that the drop-in uses, without files for other rooms: nothing that throws, and not the interface to malloc,
 # which the drop-in itself is.
@@ -37,12 +53,17 @@ function(tenure_compile_dropin target level)
     target_compile_definitions(${target} PRIVATE TENURE_CHECKS=${level} TENURE_BUILDING=1 TENURE_DROPIN=1
         TENURE_VALGRIND=$<BOOL:${TENURE_VALGRIND}>)
     tenure_precompile(${target} ${tenure_standard_headers})
+    # What is measured and installed is compiled source by source, as the library is.
+    if(TENURE_UNITY_BUILD)
+        target_compile_options(${target} PRIVATE -Wno-shadow)
+    endif()
     set_target_properties(${target} PROPERTIES
         TENURE_WITHOUT_RUNTIME ON
         POSITION_INDEPENDENT_CODE ON
         CXX_VISIBILITY_PRESET hidden
         VISIBILITY_INLINES_HIDDEN ON
-        UNITY_BUILD OFF # the linker drops unused code by its section
+        UNITY_BUILD ${TENURE_UNITY_BUILD}
+        UNITY_BUILD_MODE GROUP
     )
 endfunction()
 
@@ -71,14 +92,10 @@ function(tenure_add_dropin target level)
         LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}
         LINK_DEPENDS ${dropin_dir}/exports.map
     )
-    # Links the C library only: the C++ library alone makes every program start 0.65 ms slower. The compiler's runtime
-    # comes from static libraries, and the compiler's start files, which destroy objects at exit, are not
-    # needed. The library is never unloaded, because its blocks are in use everywhere. It has few
-    # segments, because each is mapped at every start; sorted
-    # sections keep large objects behind those that each process touches (TENURE_BEHIND_OTHERS).
-    target_link_options(${target} PRIVATE -nodefaultlibs -nostartfiles -Wl,--version-script=${dropin_dir}/exports.map
-        -Wl,-z,defs -Wl,-z,nodelete -Wl,-z,noseparate-code -Wl,-O1 -Wl,--gc-sections -Wl,--as-needed
-        -Wl,--sort-section=name)
+    # Links the C library only: the C++ library alone makes every program start 0.65 ms slower. The library is never
+    # unloaded, because its blocks are in use everywhere.
+    target_link_options(${target} PRIVATE ${TENURE_DROPIN_LINK_OPTIONS}
+        -Wl,--version-script=${dropin_dir}/exports.map -Wl,-z,defs -Wl,-z,nodelete -Wl,--gc-sections)
     # The plain form binds most functions at their first call: a short process calls few of them. Read-only relocated
     # data would cost a system call and split a mapping. Both together take 8 us of each start. The hardened form has
     # both.
@@ -87,12 +104,28 @@ function(tenure_add_dropin target level)
     else()
         target_link_options(${target} PRIVATE -Wl,-z,lazy -Wl,-z,norelro)
     endif()
-    target_link_libraries(${target} PRIVATE gcc gcc_eh c)
+    target_link_libraries(${target} PRIVATE ${TENURE_DROPIN_RUNTIME})
 endfunction()
 
 tenure_add_dropin(tenure_malloc 0)
 tenure_add_dropin(tenure_malloc_hardened 1)
 tenure_add_dropin(tenure_malloc_advised 0 ADVISED)
+
+# For static programs, which only musl makes with another malloc: libtenure_malloc.a has one object, so that a program
+# gets all of it, and that object shows the exported functions alone.
+if(NOT TENURE_HAS_GLIBC)
+    find_program(TENURE_LD ld REQUIRED)
+    find_program(TENURE_OBJCOPY objcopy REQUIRED)
+    set(tenure_malloc_archive ${PROJECT_BINARY_DIR}/libtenure_malloc.a)
+    add_custom_command(OUTPUT ${tenure_malloc_archive} COMMAND_EXPAND_LISTS VERBATIM
+        COMMAND ${TENURE_LD} -r -o tenure_malloc.o $<TARGET_OBJECTS:tenure_malloc> $<TARGET_OBJECTS:tenure_dropin_rooms_0>
+        COMMAND ${TENURE_OBJCOPY} --localize-hidden tenure_malloc.o
+        COMMAND ${CMAKE_COMMAND} -E rm -f ${tenure_malloc_archive}
+        COMMAND ${CMAKE_AR} rcs ${tenure_malloc_archive} tenure_malloc.o
+        DEPENDS tenure_malloc tenure_dropin_rooms_0)
+    add_custom_target(tenure_malloc_static ALL DEPENDS ${tenure_malloc_archive})
+    install(FILES ${tenure_malloc_archive} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 
 function(tenure_add_new_delete target level)
     add_library(${target} STATIC ${dropin_dir}/operators.cpp ${dropin_dir}/linked/slow.cpp

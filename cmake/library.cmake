@@ -63,6 +63,19 @@ foreach(source IN LISTS tenure_sources)
     set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${room})
 endforeach()
 
+# Tests link a function of their own in its place.
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/tenure/platform/posix/page_bytes.cpp PROPERTIES
+    SKIP_UNITY_BUILD_INCLUSION ON)
+
+# Initial-exec also for symbols that only the sources use: the default model calls __tls_get_addr, which is several times
+# slower. musl refuses to load such a library into a running program; there TLS descriptors take its place.
+include(CheckCXXSymbolExists)
+check_cxx_symbol_exists(__GLIBC__ features.h TENURE_HAS_GLIBC)
+set(tenure_tls_options -ftls-model=initial-exec)
+if(UNIX AND NOT TENURE_HAS_GLIBC)
+    set(tenure_tls_options -mtls-dialect=gnu2)
+endif()
+
 # OBJECTS_OF: a library of the same level whose objects are used instead of compiling the sources.
 function(tenure_add_library target kind level file_name)
     cmake_parse_arguments(PARSE_ARGV 4 arg "" "OBJECTS_OF" "")
@@ -74,9 +87,7 @@ function(tenure_add_library target kind level file_name)
     endif()
     tenure_compile(${target})
     target_include_directories(${target} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/src>)
-    # Initial-exec also for symbols that only the sources use: the default model calls __tls_get_addr, which is several
-    # times slower.
-    target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti -ftls-model=initial-exec)
+    target_compile_options(${target} PRIVATE -fno-exceptions -fno-rtti ${tenure_tls_options})
     # The level is part of the inline namespace's name and is passed on to users, so that code compiled for another
     # level fails to link.
     target_compile_definitions(${target} PUBLIC TENURE_CHECKS=${level}

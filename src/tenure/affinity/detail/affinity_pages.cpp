@@ -14,7 +14,9 @@ namespace tenure::inline TENURE_ABI::detail {
 namespace {
 
 /// The class of a run: the binary logarithm of its granules, rounded down.
-[[nodiscard]] std::size_t class_of_run(std::size_t granules) noexcept { return std::bit_width(granules | 1) - 1; }
+[[nodiscard]] std::size_t class_of_run(std::size_t granules) noexcept {
+    return static_cast<std::size_t>(std::bit_width(granules | 1)) - 1;
+}
 
 }
 

@@ -19,14 +19,6 @@
 
 namespace tenure::inline TENURE_ABI::dropin {
 
-figures figures_now() noexcept {
-    const heap& all = heap::process();
-    const detail::huge_blocks& huge = detail::core_of(all).huge();
-    const detail::fenced_blocks& fenced = detail::core_of(all).fenced();
-    return {all.stats(), huge.live_count() + fenced.live_count(), huge.live_bytes() + fenced.live_bytes(),
-            huge.retained_bytes()};
-}
-
 std::size_t c_library_bytes() noexcept {
     auto* const call = reinterpret_cast<struct mallinfo2 (*)()>(platform::next_symbol("mallinfo2"));
     if (call == nullptr) return 0;
