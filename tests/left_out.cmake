@@ -9,6 +9,7 @@ set(tenure_left_out_under_emulator
     memory.reserved_addresses_cost_no_memory
     # qemu enforces no limit of addresses (ulimit -v), and no limit of mappings.
     address_limit.*
+    closed_address_space.*
     handle_memory.a_process_whose_addresses_are_limited_keeps_them_for_others
     memory.a_move_that_is_refused_keeps_no_addresses
     memory.at_the_limit_of_mappings_*
@@ -19,6 +20,12 @@ set(tenure_left_out_under_emulator
     fault_death.*
     # qemu's frames of signal handlers have no unwind table; the kernel's have one.
     stack_walk.goes_through_the_frame_of_a_signal_handler
+    # qemu does not pass these calls on: huge pages, and the rights of a program.
+    capi_configure.huge_pages_are_asked_for
+    rights.*
+    # A million values each: an hour under qemu.
+    printing.a_million_*
+    every_float*
     # qemu ends when a process with threads forks, and that in one of some runs.
     *fork*
     *group_child*

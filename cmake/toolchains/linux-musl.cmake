@@ -25,7 +25,14 @@ set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 # Without a choice, zig adds UndefinedBehaviorSanitizer below -O2.
 set(CMAKE_C_FLAGS_INIT "-fno-sanitize=undefined")
 set(CMAKE_CXX_FLAGS_INIT "-fno-sanitize=undefined")
-set(CMAKE_EXE_LINKER_FLAGS_INIT "-dynamic")
+# zig links a program to musl's shared library only if the program has another shared library.
+set(TENURE_ANY_LIBRARY ${CMAKE_BINARY_DIR}/libany.so)
+if(NOT EXISTS ${TENURE_ANY_LIBRARY} AND NOT CMAKE_BINARY_DIR MATCHES "/CMakeScratch/|/CMakeTmp")
+    file(WRITE ${CMAKE_BINARY_DIR}/any.c "int any(void) { return 0; }\n")
+    execute_process(COMMAND ${TENURE_ZIG} cc --target=x86_64-linux-musl -shared -o ${TENURE_ANY_LIBRARY}
+        ${CMAKE_BINARY_DIR}/any.c COMMAND_ERROR_IS_FATAL ANY)
+endif()
+set(CMAKE_EXE_LINKER_FLAGS_INIT "-Wl,--as-needed ${TENURE_ANY_LIBRARY}")
 
 # Libraries and packages of this machine are for glibc. Programs run here.
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)

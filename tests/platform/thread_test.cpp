@@ -12,6 +12,8 @@
 
 #include <gtest/gtest.h>
 
+#include <tenure/platform/posix/c_functions.hpp>
+
 namespace {
 
 // A machine with so many processors, as its kernel would tell of them; zero for the one that the test runs on.
@@ -20,7 +22,7 @@ std::size_t processors_told = 0;
 }
 
 // In place of the C library's: the library that is linked here finds this one.
-extern "C" int sched_getaffinity(pid_t process, std::size_t bytes, cpu_set_t* set) noexcept {
+extern "C" int sched_getaffinity(pid_t process, std::size_t bytes, cpu_set_t* set) TENURE_C_NOEXCEPT {
     if (processors_told == 0) {
         auto* const next = reinterpret_cast<decltype(&sched_getaffinity)>(::dlsym(RTLD_NEXT, "sched_getaffinity"));
         return next(process, bytes, set);

@@ -28,8 +28,12 @@ inline bool under_sanitizer() { return under_address_sanitizer() || under_thread
 /// Bytes that are allocated from the process's malloc.
 inline std::size_t malloc_bytes() {
     if (&__sanitizer_get_current_allocated_bytes != nullptr) return __sanitizer_get_current_allocated_bytes();
+#if defined(__GLIBC__)
     const auto seen = ::mallinfo2();
     return seen.uordblks + seen.hblkhd;
+#else
+    return 0; // musl does not count
+#endif
 }
 
 /// Runs `work` on a thread that has not used the library yet, and waits for it.

@@ -17,6 +17,7 @@
 #include <tenure/dropin/detail/early.hpp>
 #include <tenure/dropin/detail/quick.hpp>
 #include <tenure/platform/memory.hpp>
+#include <tenure/platform/posix/c_functions.hpp>
 
 namespace {
 
@@ -116,15 +117,15 @@ using namespace tenure;
 #pragma GCC visibility push(default)
 extern "C" {
 
-void* malloc(std::size_t bytes) noexcept {
+void* malloc(std::size_t bytes) TENURE_C_NOEXCEPT {
     void* block; // assigned, or not used
     if (dropin::allocate_as_advised(block, bytes, default_alignment, detail::fill::none)) return block;
     return dropin::allocate<default_alignment>(bytes);
 }
 
-void free(void* block) noexcept { dropin::deallocate(block); }
+void free(void* block) TENURE_C_NOEXCEPT { dropin::deallocate(block); }
 
-void* calloc(std::size_t count, std::size_t bytes) noexcept {
+void* calloc(std::size_t count, std::size_t bytes) TENURE_C_NOEXCEPT {
     std::size_t whole = 0;
     if (!multiply(count, bytes, whole)) return nullptr;
     void* block = nullptr;
@@ -134,9 +135,11 @@ void* calloc(std::size_t count, std::size_t bytes) noexcept {
     return dropin::allocate_zeroed_slow(whole, default_alignment);
 }
 
-void* realloc(void* block, std::size_t bytes) noexcept { return reallocate(block, bytes, __builtin_return_address(0)); }
+void* realloc(void* block, std::size_t bytes) TENURE_C_NOEXCEPT {
+    return reallocate(block, bytes, __builtin_return_address(0));
+}
 
-void* reallocarray(void* block, std::size_t count, std::size_t bytes) noexcept {
+void* reallocarray(void* block, std::size_t count, std::size_t bytes) TENURE_C_NOEXCEPT {
     std::size_t whole = 0;
     return multiply(count, bytes, whole) ? reallocate(block, whole, __builtin_return_address(0)) : nullptr;
 }
@@ -151,16 +154,16 @@ void free_aligned_sized(void* block, std::size_t, std::size_t) noexcept { free(b
 void cfree(void* block) noexcept;
 void cfree(void* block) noexcept { free(block); }
 
-void* aligned_alloc(std::size_t alignment, std::size_t bytes) noexcept {
+void* aligned_alloc(std::size_t alignment, std::size_t bytes) TENURE_C_NOEXCEPT {
     return is_power_of_two(alignment) ? aligned(alignment, bytes) : refuse_with(EINVAL);
 }
 
-void* memalign(std::size_t alignment, std::size_t bytes) noexcept {
+void* memalign(std::size_t alignment, std::size_t bytes) TENURE_C_NOEXCEPT {
     constexpr std::size_t largest = (SIZE_MAX >> 1) + 1;
     return alignment <= largest ? aligned(std::bit_ceil(alignment), bytes) : refuse_with(EINVAL);
 }
 
-int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) noexcept {
+int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) TENURE_C_NOEXCEPT {
     if (alignment < sizeof(void*) || !is_power_of_two(alignment)) return EINVAL;
     void* const block = aligned(alignment, bytes);
     if (block == nullptr) return ENOMEM; // errno is ENOMEM, too, as in glibc
@@ -168,14 +171,14 @@ int posix_memalign(void** result, std::size_t alignment, std::size_t bytes) noex
     return 0;
 }
 
-void* valloc(std::size_t bytes) noexcept { return aligned(platform::page_bytes(), bytes); }
+void* valloc(std::size_t bytes) TENURE_C_NOEXCEPT { return aligned(platform::page_bytes(), bytes); }
 
-void* pvalloc(std::size_t bytes) noexcept {
+void* pvalloc(std::size_t bytes) TENURE_C_NOEXCEPT {
     const std::size_t page = platform::page_bytes();
     return bytes <= SIZE_MAX - page ? aligned(page, align_up(bytes, page)) : refuse_with(ENOMEM);
 }
 
-std::size_t malloc_usable_size(void* block) noexcept {
+std::size_t malloc_usable_size(void* block) TENURE_C_NOEXCEPT {
     return dropin::is_early(block) ? dropin::early_bytes(block) : heap::process().usable_size(block);
 }
 }

@@ -41,7 +41,7 @@ private:
 constinit theirs<void*(std::size_t)> their_malloc("malloc");
 constinit theirs<void*(std::size_t, std::size_t)> their_calloc("calloc");
 constinit theirs<void*(void*, std::size_t)> their_realloc("realloc");
-constinit theirs<void*(std::size_t, std::size_t)> their_memalign("memalign");
+constinit theirs<void*(std::size_t, std::size_t)> their_aligned_alloc("aligned_alloc"); // memalign() would call ours
 constinit theirs<void(void*)> their_free("free");
 constinit theirs<std::size_t(void*)> their_usable_size("malloc_usable_size");
 
@@ -58,7 +58,7 @@ namespace host {
 void* process_allocate(std::size_t bytes, std::size_t alignment) noexcept {
     const std::size_t size = std::max<std::size_t>(bytes, 1);
     if (alignment > default_alignment) {
-        auto* const call = their_memalign.find();
+        auto* const call = their_aligned_alloc.find();
         return call != nullptr ? call(alignment, size) : nullptr;
     }
     auto* const call = their_malloc.find();
