@@ -20,7 +20,7 @@ namespace {
 
 class file_sources : public testing::Test {
 protected:
-    std::string path_ = 
+    std::string path_ =
         (std::filesystem::temp_directory_path() / ("tenure-file-source-" + std::to_string(::getpid()))).string();
     tenure::file_source source_{path_.c_str()};
 };

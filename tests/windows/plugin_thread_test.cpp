@@ -18,7 +18,8 @@ namespace {
 HMODULE load() { return ::LoadLibraryA("tenure_test_plugin.dll"); }
 int use(HMODULE plugin) {
     using function = int (*)();
-    const auto called = reinterpret_cast<function>(reinterpret_cast<std::uintptr_t>(::GetProcAddress(plugin, "use_plugin")));
+    const auto called =
+        reinterpret_cast<function>(reinterpret_cast<std::uintptr_t>(::GetProcAddress(plugin, "use_plugin")));
     return called != nullptr ? called() : -1;
 }
 

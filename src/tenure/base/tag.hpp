@@ -142,7 +142,8 @@ class [[nodiscard]] tag_scope {
 public:
     [[nodiscard]] TENURE_LOCAL explicit tag_scope(tag owner) noexcept
         : before_(detail::this_thread_tag().id), place_(detail::this_thread_tag()),
-          cache_before_(detail::this_thread_tag().heap_cache != nullptr ? *detail::this_thread_tag().heap_cache : nullptr) {
+          cache_before_(detail::this_thread_tag().heap_cache != nullptr ? *detail::this_thread_tag().heap_cache
+                                                                        : nullptr) {
         detail::change_tag(owner.id());
     }
     [[nodiscard]] TENURE_LOCAL explicit tag_scope(std::string_view name) noexcept : tag_scope(tag::named(name)) {}

@@ -66,8 +66,7 @@ make(Arguments&&... arguments) noexcept(std::is_nothrow_constructible_v<T, Argum
     T* const object = detail::make_object<T>(&process_memory::allocate, &detail::deallocate_unmade,
                                              std::forward<Arguments>(arguments)...);
     if constexpr (checks::caller) {
-        if (object != nullptr)
-            detail::note_made(object, detail::signature_of<T>(), sizeof(T), TENURE_RETURN_ADDRESS());
+        if (object != nullptr) detail::note_made(object, detail::signature_of<T>(), sizeof(T), TENURE_RETURN_ADDRESS());
     }
     return object;
 }

@@ -78,7 +78,8 @@ bool commit_to(temp_record& scratch, std::uintptr_t end) noexcept {
 /// Whether a block that did not fit would have fitted in the budget, had the system provided its memory.
 bool is_refused(const temp_record& scratch, std::size_t size, std::size_t alignment) noexcept {
     if (scratch.begin == 0) return size + alignment <= budget_of(scratch); // not even its addresses
-    return scratch.newest_chunk == nullptr && align_up(this_thread().temp_cursor, alignment) + size <= scratch.budget_end;
+    return scratch.newest_chunk == nullptr &&
+           align_up(this_thread().temp_cursor, alignment) + size <= scratch.budget_end;
 }
 
 void tell_of_refusal(std::size_t block_bytes) noexcept {
@@ -129,7 +130,8 @@ void enter(temp_record& scratch, lifetime_chunk* chunk) noexcept {
 /// Leaves the newest chunk and releases it.
 void leave(temp_record& scratch) noexcept {
     lifetime_chunk* const chunk = scratch.newest_chunk;
-    if (checks::caller && chunk->source != nullptr) detail::check_temp_blocks(chunk->begin(), this_thread().temp_cursor);
+    if (checks::caller && chunk->source != nullptr)
+        detail::check_temp_blocks(chunk->begin(), this_thread().temp_cursor);
     scratch.newest_chunk = chunk->next;
     this_thread().temp_chunk = scratch.newest_chunk != nullptr ? scratch.newest_chunk->number : 0;
     this_thread().temp_cursor = scratch.tagged_from = chunk->cursor_below;

@@ -32,13 +32,13 @@ template<class T>
     return *static_cast<T**>(static_cast<void*>(&untyped_early_pointer()));
 }
 #else
-#if defined(__x86_64__)
+#    if defined(__x86_64__)
 constexpr std::ptrdiff_t early_pointer_distance = -8;
-#elif defined(__aarch64__)
+#    elif defined(__aarch64__)
 constexpr std::ptrdiff_t early_pointer_distance = 16;
-#else
+#    else
 constexpr std::ptrdiff_t early_pointer_distance = 0; // not nullptr before relocation
-#endif
+#    endif
 
 /// Not an object: the pointer is at the distance from here. Defined in assembly: a variable's symbol is its start.
 extern TENURE_API TENURE_THREAD_LOCAL unsigned char early_pointer_origin TENURE_TLS_MODEL;

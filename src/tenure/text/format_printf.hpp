@@ -36,17 +36,16 @@ namespace tenure::inline TENURE_ABI {
 
 /// The same as snprintf: writes at most `room` bytes, the last one a zero. `to` may be nullptr if `room` is zero.
 /// Returns   the bytes that the text needs without its zero, or -1.
-TENURE_FORMAT(3, 4) TENURE_API int format_printf(char* to, std::size_t room, const char* format,
-                                                           ...) noexcept;
+TENURE_FORMAT(3, 4) TENURE_API int format_printf(char* to, std::size_t room, const char* format, ...) noexcept;
 /// The same as vsnprintf. `arguments` can be used afterwards only for va_end.
-TENURE_FORMAT(3, 0) TENURE_API int format_vprintf(char* to, std::size_t room, const char* format,
-                                                            std::va_list arguments) noexcept;
+TENURE_FORMAT(3, 0)
+TENURE_API int format_vprintf(char* to, std::size_t room, const char* format, std::va_list arguments) noexcept;
 
 namespace detail {
 /// The same without a terminating zero. If the text needs more than `room` bytes, only its beginning is written.
 /// Returns   the bytes that the text needs, or -1.
-TENURE_FORMAT(3, 0) std::ptrdiff_t print(char* to, std::size_t room, const char* format,
-                                                   std::va_list arguments) noexcept;
+TENURE_FORMAT(3, 0)
+std::ptrdiff_t print(char* to, std::size_t room, const char* format, std::va_list arguments) noexcept;
 }
 
 }

@@ -57,8 +57,7 @@ public:
 
     /// Same as printf: see format_printf.hpp. A refused format appends nothing, and checked builds report it.
     TENURE_FORMAT(2, 3) TENURE_API text_writer& append_printf(const char* format, ...) noexcept;
-    TENURE_FORMAT(2, 0) TENURE_API text_writer& append_vprintf(const char* format,
-                                                                         std::va_list arguments) noexcept;
+    TENURE_FORMAT(2, 0) TENURE_API text_writer& append_vprintf(const char* format, std::va_list arguments) noexcept;
 
     /// Space for the next text, for functions that write by themselves. Tell advance() how much they wrote.
     [[nodiscard]] std::span<char> room() const noexcept { return {cursor_, room_bytes()}; }

@@ -16,7 +16,8 @@ namespace {
 void (*on_fault)(int) = nullptr;
 
 LONG __stdcall handle(EXCEPTION_POINTERS* information) {
-    const bool is_ours = information->ExceptionRecord->ExceptionCode == EXCEPTION_ACCESS_VIOLATION && on_fault != nullptr;
+    const bool is_ours =
+        information->ExceptionRecord->ExceptionCode == EXCEPTION_ACCESS_VIOLATION && on_fault != nullptr;
     if (is_ours) on_fault(SIGSEGV);
     return is_ours ? EXCEPTION_CONTINUE_EXECUTION : EXCEPTION_CONTINUE_SEARCH;
 }

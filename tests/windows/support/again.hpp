@@ -36,8 +36,8 @@ inline outcome run_again(const std::vector<std::pair<std::string, std::string>>&
     set(true);
     // The outer quotes are cmd's: it removes the first and the last.
     const std::string program = _pgmptr;
-    const std::string line = "\"\"" + program + "\" --gtest_filter=" + filter +
-                             " --gtest_brief=1 > \"" + file + "\" 2>&1\"";
+    const std::string line =
+        "\"\"" + program + "\" --gtest_filter=" + filter + " --gtest_brief=1 > \"" + file + "\" 2>&1\"";
     seen.status = std::system(line.c_str());
     set(false);
     std::stringstream text;

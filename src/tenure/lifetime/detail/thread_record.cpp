@@ -299,7 +299,8 @@ thread_record* record_of_this_thread() noexcept {
     const bool is_over = rounds_of_end() >= platform::thread_end_rounds();
     if (is_over) return nullptr;
     if (!platform::at_thread_end(&end_of_thread)) {
-        if (!platform::has_end_slot(&end_of_thread)) rounds_of_end() = platform::thread_end_rounds(); // do not ask again
+        if (!platform::has_end_slot(&end_of_thread))
+            rounds_of_end() = platform::thread_end_rounds(); // do not ask again
         return nullptr;
     }
     // Before the lock: the first read of an option may report a bad value to a handler that allocates.

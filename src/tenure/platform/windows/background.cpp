@@ -30,8 +30,8 @@ constinit own_thread_state own{};
 using describe_function = HRESULT(__stdcall*)(HANDLE, const wchar_t*);
 constinit describe_function describe_thread = nullptr;
 
-// Asks the loader for nothing, whose lock an unloading thread has while it waits for this one. The last call is a jump: it
-// returns to the system. So once the event is set, this module may be unloaded.
+// Asks the loader for nothing, whose lock an unloading thread has while it waits for this one. The last call is a jump:
+// it returns to the system. So once the event is set, this module may be unloaded.
 DWORD __stdcall run(void*) noexcept {
     own.has_begun.store(true);
     if (describe_thread != nullptr) describe_thread(::GetCurrentThread(), L"tenure");

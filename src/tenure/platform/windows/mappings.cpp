@@ -77,8 +77,12 @@ void write_sections(HMODULE module, part_writer& to) noexcept {
     for (unsigned index = 0; index < headers->FileHeader.NumberOfSections; ++index, ++section) {
         const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(module) + section->VirtualAddress;
         const auto has = [&](DWORD right) { return (section->Characteristics & right) != 0; };
-        const char rights[] = {' ', has(IMAGE_SCN_MEM_READ) ? 'r' : '-', has(IMAGE_SCN_MEM_WRITE) ? 'w' : '-',
-                               has(IMAGE_SCN_MEM_EXECUTE) ? 'x' : '-', 'p', ' '};
+        const char rights[] = {' ',
+                               has(IMAGE_SCN_MEM_READ) ? 'r' : '-',
+                               has(IMAGE_SCN_MEM_WRITE) ? 'w' : '-',
+                               has(IMAGE_SCN_MEM_EXECUTE) ? 'x' : '-',
+                               'p',
+                               ' '};
         to.write(hex_digits(begin).view());
         to.write("-");
         to.write(hex_digits(align_up(begin + section->Misc.VirtualSize, 4096)).view());

@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 
 #include <tenure/base/config.hpp>
 
@@ -26,7 +25,7 @@ void for_each_module(Visit&& visit) noexcept {
     DWORD bytes = 0;
     if (::EnumProcessModules(::GetCurrentProcess(), modules, sizeof modules, &bytes) == 0) return;
     const std::size_t count = bytes / sizeof(HMODULE);
-    for (std::size_t index = 0; index < count && index < std::size(modules); ++index) {
+    for (std::size_t index = 0; index < count && index < sizeof modules / sizeof modules[0]; ++index) {
         if (!visit(modules[index])) return;
     }
 }

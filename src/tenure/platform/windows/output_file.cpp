@@ -73,8 +73,8 @@ bool read_in_parts(const char* path, char* buffer, std::size_t capacity,
                    std::size_t max_bytes) noexcept {
     const kept_error kept;
     if (is_made_file(path)) return read_made_file(path, buffer, capacity, visit, context, max_bytes);
-    const HANDLE file = ::CreateFileW(system_path(path).get(), GENERIC_READ, share_all, nullptr, OPEN_EXISTING, 0,
-                                      nullptr);
+    const HANDLE file =
+        ::CreateFileW(system_path(path).get(), GENERIC_READ, share_all, nullptr, OPEN_EXISTING, 0, nullptr);
     if (file == INVALID_HANDLE_VALUE) return false;
     bool is_whole = false;
     for (;;) {

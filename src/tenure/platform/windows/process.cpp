@@ -48,7 +48,8 @@ std::size_t resident_bytes_in(const void* range, std::size_t bytes) noexcept {
         for (std::size_t each = 0; each < count; ++each) pages[each] = {pointer_at(at + each * page), {0}};
         const auto asked = static_cast<DWORD>(count * sizeof pages[0]);
         if (::QueryWorkingSetEx(::GetCurrentProcess(), pages, asked) == 0) return 0;
-        for (std::size_t each = 0; each < count; ++each) resident += pages[each].VirtualAttributes.Valid != 0 ? page : 0;
+        for (std::size_t each = 0; each < count; ++each)
+            resident += pages[each].VirtualAttributes.Valid != 0 ? page : 0;
         at += count * page;
     }
     return resident;
@@ -85,9 +86,7 @@ random_words random_of_process(random_use use) noexcept {
     return answer;
 }
 
-std::uint64_t random_of_process() noexcept {
-    return random_of_process(random_use::general).words[0] | 1;
-}
+std::uint64_t random_of_process() noexcept { return random_of_process(random_use::general).words[0] | 1; }
 
 random_words fresh_random() noexcept {
     random_words answer{};

@@ -13,8 +13,8 @@
 #include <tenure/base/hooks.hpp>
 #include <tenure/platform/process.hpp>
 
-// A head in front of each block, because the C library tells neither the size of an aligned block nor whether it is one.
-// Blocks without it come from the program's own calls of malloc.
+// A head in front of each block, because the C library tells neither the size of an aligned block nor whether it is
+// one. Blocks without it come from the program's own calls of malloc.
 
 namespace tenure::inline TENURE_ABI::host {
 

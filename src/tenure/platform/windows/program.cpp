@@ -39,7 +39,8 @@ void write_to(const kept_file& file, std::string_view text) noexcept {
     while (!text.empty()) {
         DWORD written = 0;
         const auto wanted = static_cast<DWORD>(text.size());
-        if (::WriteFile(file_of_number(file.number), text.data(), wanted, &written, nullptr) == 0 || written == 0) return;
+        if (::WriteFile(file_of_number(file.number), text.data(), wanted, &written, nullptr) == 0 || written == 0)
+            return;
         text.remove_prefix(written);
     }
 }

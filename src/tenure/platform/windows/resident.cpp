@@ -28,8 +28,8 @@ void visit_resident(void* range, std::size_t bytes, void (*visit)(void* context,
     for (std::uintptr_t at = align_down(begin, page); at < last;) {
         const std::size_t count = std::min((last - at) / page, std::size(pages));
         for (std::size_t each = 0; each < count; ++each) pages[each] = {pointer_at(at + each * page), {0}};
-        const bool is_told = ::QueryWorkingSetEx(::GetCurrentProcess(), pages,
-                                                 static_cast<DWORD>(count * sizeof pages[0])) != 0;
+        const bool is_told =
+            ::QueryWorkingSetEx(::GetCurrentProcess(), pages, static_cast<DWORD>(count * sizeof pages[0])) != 0;
         for (std::size_t each = 0; each < count; ++each, at += page) {
             if (!is_told || pages[each].VirtualAttributes.Valid != 0) continue;
             end_run(at);

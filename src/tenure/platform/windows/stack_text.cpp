@@ -11,8 +11,8 @@
 #include <tenure/platform/windows/text.hpp>
 
 // Call stacks as text: functions of modules that carry a symbol table, as GCC and Clang write it for mingw. For others,
-// and for the lines, a command is written below the stack. Libraries that read debug information (dbghelp) allocate with
-// malloc, which may be damaged, locked or ourselves when a report is written.
+// and for the lines, a command is written below the stack. Libraries that read debug information (dbghelp) allocate
+// with malloc, which may be damaged, locked or ourselves when a report is written.
 
 namespace tenure::inline TENURE_ABI::host {
 

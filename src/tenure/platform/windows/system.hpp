@@ -19,7 +19,8 @@
 
 namespace tenure::inline TENURE_ABI::platform {
 
-/// Keeps the calling thread's error code of the system, which a program may read after a call of the library, as it was.
+/// Keeps the calling thread's error code of the system, which a program may read after a call of the library, as it
+/// was.
 class kept_error {
 public:
     kept_error() noexcept : error_(::GetLastError()) {}

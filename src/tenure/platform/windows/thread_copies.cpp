@@ -13,15 +13,16 @@
 #include <tenure/platform/windows/system.hpp>
 
 // The variables lie between these two: linkers sort the parts of a section by what follows the dollar.
-TENURE_IN_SECTION(".tn$a") alignas(tenure::cache_line_bytes) constinit char tenure_thread_variables[tenure::cache_line_bytes]{};
+TENURE_IN_SECTION(".tn$a")
+alignas(tenure::cache_line_bytes) constinit char tenure_thread_variables[tenure::cache_line_bytes]{};
 TENURE_IN_SECTION(".tn$z") constinit char tenure_past_thread_variables[8]{};
 
 namespace tenure::inline TENURE_ABI {
 
 namespace {
 
-// Of the thread control block (TEB) of 64-bit Windows: 64 slots, and a pointer for virtual machines of 16 bits, which do
-// not exist there, so that it is null: with it, every access asks make_thread_copy().
+// Of the thread control block (TEB) of 64-bit Windows: 64 slots, and a pointer for virtual machines of 16 bits, which
+// do not exist there, so that it is null: with it, every access asks make_thread_copy().
 constexpr std::uint32_t place_of_slots = 0x1480, place_of_null = 0x1690, fast_slots = 64;
 
 }

@@ -4,8 +4,8 @@
 #pragma once
 
 /// \file
-/// The copies of the library's thread-local variables, one for each thread that uses the library: TENURE_OWN_THREAD_LOCAL
-/// in base/config.hpp.
+/// The copies of the library's thread-local variables, one for each thread that uses the library:
+/// TENURE_OWN_THREAD_LOCAL in base/config.hpp.
 
 #include <cstdint>
 

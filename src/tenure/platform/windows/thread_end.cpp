@@ -12,8 +12,8 @@
 
 // The system announces the end of every thread, whoever has started it, twice. First it calls the function of a slot of
 // fiber-local storage (FlsAlloc), without a lock: there the thread gives back what it holds. Then it tells each module,
-// under the loader's lock (DLL_THREAD_DETACH): destructors of thread_local objects run there, and what they have used of
-// the library is given back by a function behind them (.CRT$XLX).
+// under the loader's lock (DLL_THREAD_DETACH): destructors of thread_local objects run there, and what they have used
+// of the library is given back by a function behind them (.CRT$XLX).
 
 namespace tenure::inline TENURE_ABI::platform {
 
@@ -73,8 +73,7 @@ void announce(thread_ends& ends) noexcept {
     if (ends.is_announced || ends.is_ending) return;
     const kept_error kept;
     const DWORD slot = fiber_slot();
-    ends.is_announced =
-        slot == FLS_OUT_OF_INDEXES || ::FlsSetValue(slot, reinterpret_cast<void*>(thread_copy())) != 0;
+    ends.is_announced = slot == FLS_OUT_OF_INDEXES || ::FlsSetValue(slot, reinterpret_cast<void*>(thread_copy())) != 0;
 }
 
 /// The index of the function's slot, created for a new function; max_functions when none is left.

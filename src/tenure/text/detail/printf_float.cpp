@@ -73,8 +73,7 @@ void put_word(bounded_text& to, const printf_conversion& asked, const binary_val
 
 /// Out of line, so that only those who ask for decimal digits have the room on their stack.
 template<class Float>
-TENURE_NOINLINE void put_decimal(bounded_text& to, const printf_conversion& asked,
-                                   const binary_value& value) noexcept {
+TENURE_NOINLINE void put_decimal(bounded_text& to, const printf_conversion& asked, const binary_value& value) noexcept {
     digit_room<Float> room;
     using counted = decimal_digits::counted;
     const std::int64_t precision = asked.precision < 0 ? 6 : asked.precision;
