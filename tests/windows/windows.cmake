@@ -68,6 +68,10 @@ set(tenure_skipped_handle
     handle_memory.a_process_whose_addresses_are_limited_keeps_them_for_others
 )
 set(tenure_skipped_heap
+    heap_segments.memory_behind_the_mapped_part_belongs_to_others # it is reserved with the segment
+    huge.a_block_moves_without_a_copy_and_stays_known # remap()
+    huge.a_kept_block_grows_with_its_pages_for_a_larger_one # remap()
+    profile_records.without_memory_samples_are_lost_and_nothing_breaks # it limits the addresses of the process
     profiles.the_child_of_a_fork_goes_on_with_its_own # fork
     heap_purge.a_background_thread_gives_back_when_asked_for_also_in_a_forked_child # fork
     heap_limits.* # they limit the addresses of the process
