@@ -33,21 +33,17 @@ extern "C" {
 #endif
 
 #ifndef TN_API
-#    if defined(_WIN32) && defined(TENURE_SHARED) && defined(TENURE_BUILDING)
-#        define TN_API __declspec(dllexport)
-#    elif defined(_WIN32) && defined(TENURE_SHARED)
-#        define TN_API __declspec(dllimport)
-#    elif defined(__GNUC__) && !defined(_WIN32)
+#    if defined(__GNUC__) && !defined(_WIN32)
 #        define TN_API __attribute__((visibility("default")))
+#    elif defined(_WIN32) && defined(TENURE_SHARED) && defined(TENURE_BUILDING)
+#        define TN_API __declspec(dllexport)
 #    else
 #        define TN_API
 #    endif
 #endif
 
 /** Lets the compiler compare arguments with a format. */
-#if defined(__MINGW32__) && !defined(__clang__)
-#    define TN_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
-#elif defined(__GNUC__)
+#if defined(__GNUC__) && !defined(__MINGW32__)
 #    define TN_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #    define TN_PRINTF(text, first)

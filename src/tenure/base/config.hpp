@@ -43,7 +43,8 @@
 // keeps its own copy. Classes set no visibility themselves: a hidden class would force its users' classes to be hidden.
 #if defined(_WIN32) && defined(TENURE_SHARED) && defined(TENURE_BUILDING)
 #    define TENURE_API __declspec(dllexport)
-#elif defined(_WIN32) && defined(TENURE_SHARED)
+// GCC and Clang for mingw find what is imported by themselves, and warn of inline members of imported classes.
+#elif defined(_WIN32) && defined(TENURE_SHARED) && defined(_MSC_VER)
 #    define TENURE_API __declspec(dllimport)
 #elif defined(_WIN32)
 #    define TENURE_API
@@ -144,7 +145,7 @@
 #if defined(_WIN32)
 #    define TENURE_BEHIND_OTHERS(rank)
 #else
-#    define TENURE_BEHIND_OTHERS(rank) TENURE_IN_SECTION(".bss.z" #    rank)
+#    define TENURE_BEHIND_OTHERS(rank) TENURE_IN_SECTION(".bss.z" TENURE_TEXT(rank))
 #endif
 
 // Functions that run when the module is loaded, before its constructors, and when it is unloaded or the process ends,
