@@ -42,20 +42,19 @@ constexpr std::size_t max_threads = 4;
 
 /// A place in the source that orders memory.
 struct site {
-    std::string where; ///< "function kind", with a number if the function has several of the kind
+    std::string where; ///< function, kind, line and column
     std::memory_order order = std::memory_order_relaxed;
     friend auto operator<=>(const site&, const site&) = default;
 };
 
-/// A site's order, one step weaker. The name is "function kind: order -> order".
+/// Another order for a site.
 struct weakening {
     std::string where;
     std::memory_order to = std::memory_order_relaxed;
-    std::string name;
 };
 
 struct options {
-    std::size_t max_operations = 400;    ///< per execution; a longer one is a failure
+    std::size_t max_operations = 400;     ///< per execution; a longer one is a failure
     std::size_t max_executions = 400'000; ///< beyond this, the search ends incomplete
     std::vector<weakening> weakened;
 };
@@ -98,14 +97,16 @@ private:
 /// Explores a program. `program` is called for each execution, and must do the same each time.
 [[nodiscard]] result explore(const std::function<void(run&)>& program, const options& how = {});
 
-/// Every order of the program's sites made weaker by one step, each alone: the names of those with which an execution
-/// fails, and of those that change nothing.
+using programs = std::vector<void (*)(run&)>;
+
+/// Every order of the programs' sites made weaker by one step, each alone: the names of those with which an execution
+/// of one of the programs fails, and of those that change nothing.
 struct needs {
     std::set<std::string> needed, unneeded;
     std::size_t executions = 0;
     double seconds = 0;
 };
-[[nodiscard]] needs find_needs(const std::function<void(run&)>& program, const options& how = {});
+[[nodiscard]] needs find_needs(const programs& all, const options& how = {});
 
 /// Ends the execution as a failure unless `condition` holds.
 void require(bool condition, const char* what);
@@ -127,8 +128,8 @@ std::uint64_t modify(const void* at, std::uint64_t& raw, change by, std::uint64_
                      const std::source_location& from, const char* kind) noexcept;
 bool compare_exchange(const void* at, std::uint64_t& raw, std::uint64_t& expected, std::uint64_t desired,
                       std::memory_order made, std::memory_order failed, const std::source_location& from) noexcept;
-/// A loop that loads until the value is another than `unwanted`, or is `wanted`: the thread waits for a message that ends
-/// the loop.
+/// A loop that loads until the value is another than `unwanted`, or is `wanted`: the thread waits for a message that
+/// ends the loop.
 std::uint64_t await(const void* at, std::uint64_t& raw, std::uint64_t value, bool until_equal, std::memory_order order,
                     const std::source_location& from) noexcept;
 /// The system calls of futexes, which are sequentially consistent: waits if the latest value has `expected` in the bits

@@ -316,7 +316,7 @@ TEST(litmus, a_failure_is_told_by_its_operations) {
 }
 
 TEST(litmus, the_orders_that_a_program_needs_are_found) {
-    const orders::needs found = orders::find_needs([](run& r) {
+    const orders::needs found = orders::find_needs({[](run& r) {
         auto& s = r.make<message_state>();
         r.thread([&s] {
             s.plain.set(1);
@@ -327,7 +327,7 @@ TEST(litmus, the_orders_that_a_program_needs_are_found) {
             static_cast<void>(s.plain.get());
             static_cast<void>(s.data.load(acquire));
         });
-    });
+    }});
     EXPECT_EQ(found.needed.size(), 1u);
     EXPECT_TRUE(found.needed.begin()->ends_with("load: acquire -> relaxed"));
     EXPECT_EQ(found.unneeded.size(), 2u); // the load of data, and the store: release suffices

@@ -61,6 +61,11 @@ std::uint64_t machine::latest(std::size_t where) const {
     return of.messages[of.order.back()].value;
 }
 
+std::uint64_t machine::see_latest(std::size_t thread, std::size_t where) {
+    read(thread, where, locations_[where].order.back(), std::memory_order_relaxed);
+    return latest(where);
+}
+
 void machine::remember(std::size_t thread, std::uint64_t what) {
     threads_[thread].history = mixed(threads_[thread].history, what);
 }
@@ -154,7 +159,8 @@ std::uint64_t machine::load_ending(std::size_t thread, std::size_t where, std::u
     begin_operation(thread, where, 3, order);
     const location& of = locations_[where];
     std::vector<std::uint8_t> ending;
-    for (std::size_t at = first_readable(thread, where, order == std::memory_order_seq_cst); at < of.order.size(); ++at) {
+    for (std::size_t at = first_readable(thread, where, order == std::memory_order_seq_cst); at < of.order.size();
+         ++at) {
         if ((of.messages[of.order[at]].value == value) == until_equal) ending.push_back(of.order[at]);
     }
     const std::uint8_t number = ending[choose_(ending.size())];
@@ -166,7 +172,8 @@ void machine::store(std::size_t thread, std::size_t where, std::uint64_t value, 
     begin_operation(thread, where, 4, order);
     const location& of = locations_[where];
     std::vector<std::size_t> positions; // the last first
-    for (std::size_t at = of.order.size(); at > first_readable(thread, where, order == std::memory_order_seq_cst); --at) {
+    for (std::size_t at = of.order.size(); at > first_readable(thread, where, order == std::memory_order_seq_cst);
+         --at) {
         if (at == of.order.size() || !of.messages[of.order[at]].is_attached) positions.push_back(at);
     }
     const std::size_t position = positions[choose_(positions.size())];

@@ -35,9 +35,9 @@ struct message {
 
 struct location {
     const void* at = nullptr;
-    std::vector<message> messages;    ///< by number
-    std::vector<std::uint8_t> order;  ///< numbers, in modification order
-    std::uint64_t fingerprint = 0;    ///< of its order
+    std::vector<message> messages;   ///< by number
+    std::vector<std::uint8_t> order; ///< numbers, in modification order
+    std::uint64_t fingerprint = 0;   ///< of its order
 };
 
 struct plain_variable {
@@ -48,8 +48,8 @@ struct plain_variable {
 
 struct thread_state {
     view current;
-    view to_acquire;   ///< joined by an acquire fence
-    view at_release;   ///< at the last release fence
+    view to_acquire;           ///< joined by an acquire fence
+    view at_release;           ///< at the last release fence
     std::uint64_t history = 0; ///< fingerprint of what it has done and read
     std::uint32_t operations = 0;
 };
@@ -89,6 +89,8 @@ public:
     [[nodiscard]] bool write_plain(std::size_t thread, const void* at);
 
     [[nodiscard]] std::uint64_t latest(std::size_t where) const;
+    /// Reads the latest message, as the kernel does.
+    std::uint64_t see_latest(std::size_t thread, std::size_t where);
     [[nodiscard]] std::uint64_t fingerprint() const;
     [[nodiscard]] const thread_state& thread(std::size_t index) const { return threads_[index]; }
     /// Adds something that a thread has done to its history.

@@ -89,31 +89,35 @@ std::set<site> used_sites() {
     return used;
 }
 
-needs find_needs(const std::function<void(run&)>& program, const options& how) {
-    const result strong = explore(program, how);
+needs find_needs(const programs& all, const options& how) {
     needs answer;
-    answer.seconds = strong.seconds;
-    if (!strong.passed()) {
-        answer.needed.insert("nothing was explored: " + strong.failure);
-        return answer;
+    std::map<site, std::vector<void (*)(run&)>> users; // of a site
+    for (void (*const program)(run&) : all) {
+        const result strong = explore(program, how);
+        answer.seconds += strong.seconds;
+        for (const site& each : strong.sites) users[each].push_back(program);
+        if (!strong.passed()) answer.needed.insert("a program fails in any case: " + strong.failure);
     }
     std::map<std::string, int> counts; // of a name, over its places
-    for (const site& each : strong.sites) {
+    for (const auto& [each, used_by] : users) {
         const std::string name = each.where.substr(0, each.where.find_last_of(' '));
         const int number = ++counts[name];
-        const bool loads = name.find("store") == std::string::npos;
-        const bool stores = name.find(" load") == std::string::npos && name.find("failed") == std::string::npos;
+        const bool loads = !name.ends_with(" store");
+        const bool stores = !name.ends_with(" load") && name.find(" failed ") == std::string::npos;
         for (const std::memory_order to : weaker(each.order, loads, stores)) {
             options weak = how;
-            weak.weakened = {{each.where, to, {}}};
-            const result found = explore(program, weak);
-            answer.executions += found.executions;
-            answer.seconds += found.seconds;
+            weak.weakened = {{each.where, to}};
             const std::string text = name + (number > 1 ? " " + std::to_string(number) : "") + ": " +
                                      name_of(each.order) + " -> " + name_of(to);
-            (found.failure.empty() ? answer.unneeded : answer.needed).insert(text);
-            if (found.failure.empty() && !found.is_exhaustive)
-                answer.needed.insert(text + ": the search did not end");
+            bool is_needed = false;
+            for (std::size_t index = 0; index < used_by.size() && !is_needed; ++index) {
+                const result found = explore(used_by[index], weak);
+                answer.executions += found.executions;
+                answer.seconds += found.seconds;
+                is_needed = !found.failure.empty();
+                if (!is_needed && !found.is_exhaustive) answer.needed.insert(text + ": the search did not end");
+            }
+            (is_needed ? answer.needed : answer.unneeded).insert(text);
         }
     }
     return answer;

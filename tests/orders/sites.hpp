@@ -16,8 +16,8 @@
 namespace orders {
 
 struct site_entry {
-    std::string where;        ///< function, kind and place
-    std::string name;         ///< function and kind
+    std::string where; ///< function, kind and place
+    std::string name;  ///< function and kind
     std::memory_order written = std::memory_order_relaxed;
     std::memory_order order = std::memory_order_relaxed; ///< as explored
     bool is_used = false;
