@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 
+#define TENURE_EXPLORED explored_affinity
 #include "orders/explored.hpp"
 #include "orders/needs.hpp"
 
@@ -17,7 +18,7 @@
 namespace {
 
 using orders::run;
-namespace detail = tenure::explored::detail;
+namespace detail = tenure::TENURE_EXPLORED::detail;
 
 constexpr detail::affinity_layout layout = detail::affinity_layout::of(detail::affinity_page_bytes, 64, true);
 constexpr detail::affinity_bits bits{layout};

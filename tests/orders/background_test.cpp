@@ -29,6 +29,7 @@
 #include <tenure/base/status.hpp>
 #include <tenure/base/tag.hpp>
 
+#define TENURE_EXPLORED explored_background
 #include "orders/explored.hpp"
 #include "orders/explored_lock.hpp"
 #include "orders/needs.hpp"
@@ -45,8 +46,8 @@ struct any_source final : tenure::block_source {
 };
 
 using orders::run;
-using tenure::explored::detail::background_state;
-using tenure::explored::detail::heap_core;
+using tenure::TENURE_EXPLORED::detail::background_state;
+using tenure::TENURE_EXPLORED::detail::heap_core;
 
 /// A heap whose free memory is one number under one lock.
 struct heap_state {
@@ -115,27 +116,27 @@ namespace {
     heap_state& s = r.make<heap_state>();
     heap_now = &s;
     ::new (const_cast<void*>(static_cast<const void*>(&s.core().memory())))
-        tenure::explored::detail::heap_memory(source_of_all);
+        tenure::TENURE_EXPLORED::detail::heap_memory(source_of_all);
     s.core().set_tended(true);
-    tenure::explored::detail::background.store(state);
-    ::new (&tenure::explored::detail::at_work) tenure::platform::mutex;
-    tenure::explored::detail::refused_starts = {};
-    tenure::explored::detail::urgent_rounds = {};
+    tenure::TENURE_EXPLORED::detail::background.store(state);
+    ::new (&tenure::TENURE_EXPLORED::detail::at_work) tenure::platform::mutex;
+    tenure::TENURE_EXPLORED::detail::refused_starts = {};
+    tenure::TENURE_EXPLORED::detail::urgent_rounds = {};
     return s;
 }
 
 void free_memory(heap_state& s) {
     {
         const tenure::platform::lock_guard lock(s.shard);
-        s.unswept.set(s.unswept.get("free memory") + tenure::explored::detail::swept_from_bytes, "free memory");
-        const_cast<tenure::explored::detail::heap_memory&>(s.core().memory())
-            .note_freed(tenure::explored::detail::swept_from_bytes);
+        s.unswept.set(s.unswept.get("free memory") + tenure::TENURE_EXPLORED::detail::swept_from_bytes, "free memory");
+        const_cast<tenure::TENURE_EXPLORED::detail::heap_memory&>(s.core().memory())
+            .note_freed(tenure::TENURE_EXPLORED::detail::swept_from_bytes);
     }
     s.core().purge_expired(0);
 }
 
 void require_care(heap_state& s) {
-    const background_state last = tenure::explored::detail::background.last();
+    const background_state last = tenure::TENURE_EXPLORED::detail::background.last();
     orders::require(s.unswept.get() == 0 || last == background_state::wanted || last == background_state::running,
                     "free memory that nobody returns");
 }
@@ -143,7 +144,7 @@ void require_care(heap_state& s) {
 // Frees while the thread ends.
 void freed_at_the_end(run& r) {
     heap_state& s = make_heap(r, background_state::running);
-    r.thread([] { tenure::explored::detail::tend_heaps(); });
+    r.thread([] { tenure::TENURE_EXPLORED::detail::tend_heaps(); });
     r.thread([&s] { free_memory(s); });
     r.at_end([&s] { require_care(s); });
 }
@@ -153,12 +154,13 @@ void freed_at_the_end(run& r) {
 void started_again(run& r) {
     heap_state& s = make_heap(r, background_state::wanted);
     r.thread([&s] {
-        tenure::explored::detail::start_background();
-        if (s.has_started[0]) tenure::explored::detail::tend_heaps();
+        tenure::TENURE_EXPLORED::detail::start_background();
+        if (s.has_started[0]) tenure::TENURE_EXPLORED::detail::tend_heaps();
     });
     r.thread([&s] { free_memory(s); });
     r.thread([] {
-        if (tenure::explored::detail::is_background_wanted()) tenure::explored::detail::start_background();
+        if (tenure::TENURE_EXPLORED::detail::is_background_wanted())
+            tenure::TENURE_EXPLORED::detail::start_background();
     });
     r.at_end([&s] { require_care(s); });
 }

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#define TENURE_EXPLORED explored_cache
 #include "orders/explored.hpp"
 #include "orders/explored_lock.hpp"
 #include "orders/needs.hpp"

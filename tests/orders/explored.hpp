@@ -28,7 +28,7 @@ namespace tenure::inline TENURE_ABI::detail {} // the library's
 namespace tenure::library_detail {
 using namespace tenure::TENURE_ABI::detail;
 }
-namespace tenure::inline explored::detail {
+namespace tenure::inline TENURE_EXPLORED::detail {
 using namespace tenure::library_detail;
 template<class T>
 using explored_atomic = orders::atomic<T>;
@@ -48,7 +48,7 @@ void explored_store(T& to, T value, memory_order order, orders::place at = order
 }
 
 #undef TENURE_ABI
-#define TENURE_ABI explored
+#define TENURE_ABI TENURE_EXPLORED
 #define atomic explored_atomic
 #define load_atomically explored_load
 #define store_atomically explored_store

@@ -7,6 +7,7 @@
 
 #include <cstring>
 
+#define TENURE_EXPLORED explored_fork
 #include "orders/explored.hpp"
 #include "orders/explored_lock.hpp"
 #include "orders/needs.hpp"
@@ -36,7 +37,7 @@ void mutex::abandon() noexcept {}
 namespace {
 
 using orders::run;
-namespace platform = tenure::explored::platform;
+namespace platform = tenure::TENURE_EXPLORED::platform;
 
 struct guarded {
     platform::mutex mutex;

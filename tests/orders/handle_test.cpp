@@ -21,6 +21,7 @@
 #include <tenure/base/tag.hpp>
 #include <tenure/base/usage_text.hpp>
 
+#define TENURE_EXPLORED explored_handle
 #include "orders/explored.hpp"
 #include "orders/explored_lock.hpp"
 #include "orders/needs.hpp"

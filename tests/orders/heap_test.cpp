@@ -25,6 +25,7 @@
 #include <tenure/base/linked_list.hpp>
 #include <tenure/base/report.hpp>
 
+#define TENURE_EXPLORED explored_heap
 #include "orders/explored.hpp"
 #include "orders/explored_lock.hpp"
 #include "orders/needs.hpp"
@@ -35,7 +36,7 @@
 namespace {
 
 using orders::run;
-namespace detail = tenure::explored::detail;
+namespace detail = tenure::TENURE_EXPLORED::detail;
 using detail::heap_pages;
 using detail::heap_segment;
 using detail::heap_shard;

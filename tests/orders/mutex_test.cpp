@@ -14,6 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#define TENURE_EXPLORED explored_mutex
 #include "orders/explored.hpp"
 
 #include <tenure/platform/clock.hpp>

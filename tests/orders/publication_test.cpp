@@ -12,6 +12,7 @@
 #include <cstring>
 #include <new>
 
+#define TENURE_EXPLORED explored_publication
 #include "orders/explored.hpp"
 #include "orders/explored_lock.hpp"
 #include "orders/needs.hpp"
@@ -37,7 +38,7 @@ void mutex::abandon() noexcept {}
 namespace {
 
 using orders::run;
-namespace detail = tenure::explored::detail;
+namespace detail = tenure::TENURE_EXPLORED::detail;
 
 struct homes_state {
     detail::owner_link link;
