@@ -128,7 +128,7 @@ void point() {
         return;
     }
     if (++now.operations > now.how.max_operations) fail("an execution has too many operations");
-    if (now.is_changed && now.position == now.trail.size() && !now.is_traced) {
+    if (now.how.prunes && now.is_changed && now.position == now.trail.size() && !now.is_traced) {
         if (!now.seen.insert(now.memory.fingerprint()).second) {
             now.is_pruned = true;
             leave();

@@ -57,6 +57,7 @@ struct options {
     std::size_t max_operations = 400;     ///< per execution; a longer one is a failure
     std::size_t max_executions = 400'000; ///< beyond this, the search ends incomplete
     std::vector<weakening> weakened;
+    bool prunes = true; ///< whether executions whose graph was seen before end there
 };
 
 struct result {

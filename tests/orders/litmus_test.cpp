@@ -31,6 +31,9 @@ void note_values(std::initializer_list<int> values) {
 [[nodiscard]] set outcomes_of(const std::function<void(run&)>& program) {
     const orders::result found = orders::explore(program);
     EXPECT_TRUE(found.passed()) << found.failure;
+    orders::options whole;
+    whole.prunes = false;
+    EXPECT_EQ(orders::explore(program, whole).outcomes, found.outcomes) << "an outcome was pruned";
     return found.outcomes;
 }
 
