@@ -48,7 +48,7 @@ public:
     }
 
     [[nodiscard]] owner_home* of(void* owner, const char* part) noexcept {
-        owner_home* const home = home_.load(memory_order::acquire);
+        owner_home* const home = home_.load(memory_order::acquire); // make_home() releases it with its contents
         return home != nullptr ? home : make_home(home_, owner, part);
     }
     /// The owner that has this link is now at `owner`. Requires  no other thread uses it meanwhile.

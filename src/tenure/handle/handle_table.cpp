@@ -119,6 +119,7 @@ bool handle_table::open() noexcept {
             words[0].store(retired_generation, std::memory_order_relaxed);
             generations[0].store(retired_generation, std::memory_order_relaxed);
             reserved_ = count;
+            // Release, the words last: who loads them, with acquire, may use all three arrays.
             records_.store(records, std::memory_order_release);
             generations_.store(generations, std::memory_order_release);
             words_.store(words, std::memory_order_release);
@@ -158,6 +159,8 @@ const handle_generation* handle_table::generations() noexcept {
 }
 
 std::uint32_t handle_table::pop(entry_stack& from) noexcept {
+    // Acquire, here and where the exchange fails: `next` is read below, and the last user of the entry, before push(),
+    // has done with it.
     std::uint64_t top = from.top.load(std::memory_order_acquire);
     const handle_record* const records = records_.load(std::memory_order_relaxed);
     while (entry_in(top) != 0) {
@@ -174,7 +177,7 @@ void handle_table::push(std::uint32_t entry) noexcept {
     std::uint64_t top = to.load(std::memory_order_relaxed);
     do {
         record.next.store(entry_in(top), std::memory_order_relaxed);
-    } while (!to.compare_exchange_weak(top, top_of(entry, top >> 32), std::memory_order_release));
+    } while (!to.compare_exchange_weak(top, top_of(entry, top >> 32), std::memory_order_release)); // see pop()
 }
 
 /// Prepares a stack's next line of entries. Returns   one of them, or zero when there is no room.
@@ -197,7 +200,7 @@ std::uint32_t handle_table::add_line(std::uint32_t stack) noexcept {
             generations[entry].store(options_.first_generation, std::memory_order_relaxed);
         }
     }
-    if (entries_end_.load(std::memory_order_relaxed) < end)
+    if (entries_end_.load(std::memory_order_relaxed) < end) // release: listings use the arrays and words up to it
         entries_end_.store(static_cast<std::uint32_t>(end), std::memory_order_release);
     for (std::uint32_t entry = last; entry > first; --entry) push(entry);
     return first;
@@ -252,7 +255,8 @@ handle handle_table::add(void* pointer, std::size_t bytes, handle_releaser relea
     const std::uint32_t generation = generation_in(word.load(std::memory_order_relaxed)) + 1;
     // First, because a listing may find the entry live and remove it at once, which changes both.
     generations_.load(std::memory_order_relaxed)[entry].store(generation, std::memory_order_release);
-    // An addition, not a store: a thread with a stale handle may have counted itself and be about to undo it.
+    // An addition, not a store: a thread with a stale handle may have counted itself and be about to undo it. Release:
+    // acquire() shows the memory also to a thread that got the handle without order.
     word.fetch_add(1, std::memory_order_release);
     return {pointer, bytes, entry, generation};
 }
@@ -280,6 +284,7 @@ status handle_table::remove(const handle& which, std::uint32_t* holders) noexcep
     if (which.generation % 2 == 0) return status::stale_handle; // also the generation of entry zero
     handle_word& word = word_of(which);
     std::uint64_t seen = which.generation;
+    // Acquire: what the holders did before release() happens before the memory is freed.
     for (int attempt = 0; !word.compare_exchange_strong(seen, which.generation + std::uint64_t{1},
                                                         std::memory_order_acq_rel, std::memory_order_relaxed);
          ++attempt) {

@@ -233,7 +233,8 @@ inline handle_table& handle_table::process() noexcept { return detail::process_h
 // acquire() and release() add first, check afterwards, and undo the addition if the handle was stale: compare-and-swap
 // loops cost half as much again. A mistaken acquire() counts for some nanoseconds on the entry's current handle, and
 // remove() waits for that. A mistaken release() would let a remove() succeed while the memory is held, so release()
-// first checks the separate generation. Fetching the word for this check costs one and a half times as much when two
+// first checks the separate generation. acquire() pairs with the addition in add(), release() with remove(), which both
+// change the word. Fetching the word for this check costs one and a half times as much when two
 // threads contend.
 
 inline status handle_table::acquire(const handle& which) noexcept {

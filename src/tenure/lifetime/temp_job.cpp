@@ -270,6 +270,7 @@ std::uint64_t detail::job_word_for(std::uint64_t frame, std::uint16_t tag_id) no
 bool detail::is_empty(lifetime_chunk& chunk) noexcept {
     const std::atomic<std::uint64_t>* const states = state_words(chunk);
     std::size_t word = chunk.first_live;
+    // Acquire: pairs with the release in deallocate(), whose thread has done with the block.
     while (word < job_state_words && states[word].load(std::memory_order_acquire) == 0) ++word;
     chunk.first_live = word;
     if (word != job_state_words) return false;

@@ -14,6 +14,7 @@ address_map::leaf* address_map::make_leaf(std::size_t index) noexcept {
     const std::size_t bytes = align_up(sizeof(leaf), page_bytes());
     auto* const fresh = static_cast<leaf*>(map(bytes, cache_line_bytes)); // pages come zeroed
     if (fresh == nullptr) return nullptr;
+    // Release for get(). Acquire for the failure: the leaf of another thread is used next.
     leaf* present = nullptr;
     if (leaves_[index].compare_exchange_strong(present, fresh, std::memory_order_acq_rel)) return fresh;
     unreserve(fresh, bytes); // another thread has set it first

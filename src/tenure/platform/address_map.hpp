@@ -39,6 +39,7 @@ public:
     [[nodiscard]] void* get(const void* address) const noexcept {
         const std::size_t piece = address_of(address) / piece_bytes;
         if (piece / leaf_pieces >= leaf_count) return nullptr;
+        // Acquire: set() and make_leaf() release. The leaf's zeros, and the owner's object, are seen.
         const leaf* const found = leaves_[piece / leaf_pieces].load(detail::memory_order::acquire);
         return found != nullptr ? found->owners[piece % leaf_pieces].load(detail::memory_order::acquire) : nullptr;
     }

@@ -106,12 +106,10 @@ struct fork_handlers {
         all.forking.lock();
         all.mode = choose_mode();
         if (all.mode != fork_mode::locked) return;
-        for (std::size_t order = 0; order < fork_orders; ++order) {
+        lock_until_list();
+        for (fork_handler* each = all.objects; each != nullptr; each = each->next_) lock(*each);
+        for (std::size_t order = place_of_list + 1; order < fork_orders; ++order)
             visit_lasting(static_cast<fork_order>(order), &lock);
-            if (static_cast<fork_order>(order) != fork_order::objects) continue;
-            all.list.lock();
-            for (fork_handler* each = all.objects; each != nullptr; each = each->next_) lock(*each);
-        }
     }
     static void in_parent() noexcept {
         if (all.nested != 0) {
@@ -150,6 +148,7 @@ struct fork_handlers {
     }
 
     static void list_lasting(fork_handler& added) noexcept {
+        // Release, also for next_: walks acquire the first one without a lock. Handlers are only added.
         fork_handler* first = all.lasting.load(std::memory_order_relaxed);
         do {
             added.next_ = first;
@@ -167,7 +166,31 @@ struct fork_handlers {
     }
 
 private:
-    // A lasting handler may be added during a fork: a lock that this fork has not taken is not released.
+    static constexpr auto place_of_list = static_cast<std::size_t>(fork_order::objects);
+
+    /// Takes the locks of the first places, and then the list: from now on no handler is added. If one was added to a
+    /// place that the walk had left, its lock may be held, and is not to be waited for under locks of later places: the
+    /// walk releases all and begins again.
+    static void lock_until_list() noexcept {
+        for (;;) {
+            for (std::size_t order = 0; order < place_of_list; ++order)
+                visit_lasting(static_cast<fork_order>(order), &lock);
+            all.list.lock();
+            if (!is_any_missed()) return;
+            all.list.unlock();
+            for (std::size_t order = place_of_list; order-- != 0;)
+                visit_lasting(static_cast<fork_order>(order),
+                              [](fork_handler& each) noexcept { unlock(each, each.steps_->in_parent); });
+        }
+    }
+    /// Requires  the lock of the list.
+    static bool is_any_missed() noexcept {
+        const fork_handler* each = all.lasting.load(std::memory_order_acquire);
+        while (each != nullptr && (each->is_taken_ || each->order_ >= fork_order::objects)) each = each->next_;
+        return each != nullptr;
+    }
+
+    // A lock that this fork has not taken is not released.
     static void lock(fork_handler& each) noexcept {
         each.steps_->before(each.owner_);
         each.is_taken_ = true;

@@ -76,6 +76,7 @@ private:
     static constexpr std::uint64_t unlocked = 0, is_awaited = 1; ///< the second is a bit beside the owner's number
 
     [[nodiscard]] TENURE_LOCAL bool try_lock(std::uint64_t as) noexcept {
+        // Acquire: pairs with the release in unlock(). A failure reads nothing: wait() looks again.
         std::uint64_t expected = unlocked;
         return word_.compare_exchange_strong(expected, as, detail::memory_order::acquire,
                                              detail::memory_order::relaxed);

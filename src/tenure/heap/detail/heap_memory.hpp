@@ -154,9 +154,11 @@ public:
     }
 
     /// Counts bytes that became free, or of pages in which a block became free: slow paths only.
-    void note_freed(std::size_t bytes) noexcept { freed_bytes_.fetch_add(bytes, memory_order::relaxed); }
+    // Sequentially consistent with can_want_background() and with the end of the background thread, may_end(): the free
+    // sees that no thread is left, or the thread sees the bytes. Weaker orders lose both on ARM64.
+    void note_freed(std::size_t bytes) noexcept { freed_bytes_.fetch_add(bytes, memory_order::seq_cst); }
     [[nodiscard]] bool is_worth_sweeping() const noexcept {
-        return freed_bytes_.load(memory_order::relaxed) >= swept_from_bytes;
+        return freed_bytes_.load(memory_order::seq_cst) >= swept_from_bytes;
     }
     void forget_freed() noexcept { freed_bytes_.store(0, memory_order::relaxed); }
     /// Begins a sweep: sweeps are numbered, and what was freed before counts no longer.

@@ -63,6 +63,7 @@ struct frame_end {
     void settle_current(const thread_record& record) const noexcept {
         lifetime_chunk* const chunk = record.job.current;
         if (chunk == nullptr) return;
+        // Acquire: every block before the cursor is seen as live. allocate() releases it after the block's state.
         const std::uintptr_t cursor = record.job.front.cursor.load(std::memory_order_acquire);
         const std::size_t full_words = (cursor - address_of(chunk)) / default_alignment / sizeof(std::uint64_t);
         settle_chunk(*chunk, std::min(full_words + 1, detail::job_state_words));

@@ -82,6 +82,7 @@ void sweep_core(void* context, heap_core& core) noexcept {
 /// nobody could ask, keeps this one.
 [[nodiscard]] bool may_end() noexcept {
     const platform::lock_guard lock(at_work);
+    // Before the look at what was freed: heap_memory::note_freed().
     background.store(background_state::none, std::memory_order_seq_cst);
     bool is_worth_it = false;
     visit_cores(

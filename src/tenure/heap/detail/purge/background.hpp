@@ -38,12 +38,15 @@ extern TENURE_API std::atomic<background_state> background;
 [[nodiscard]] TENURE_API TENURE_COLD bool may_retry_background() noexcept;
 
 [[nodiscard]] TENURE_LOCAL inline bool can_want_background() noexcept {
-    const background_state seen = background.load(std::memory_order_relaxed);
+    // After heap_memory::note_freed(), which see.
+    const background_state seen = background.load(std::memory_order_seq_cst);
     return seen == background_state::none || (seen == background_state::refused && may_retry_background());
 }
 
 /// Asks for the thread, under any lock: a slow call then starts it.
 inline void want_background() noexcept {
+    // Relaxed: it reads nothing else, and as a read-modify-write it passes on what the end of the thread before has
+    // released to start_background().
     background_state expected = background_state::none;
     if (background.compare_exchange_strong(expected, background_state::wanted, std::memory_order_relaxed)) return;
     if (expected == background_state::refused)

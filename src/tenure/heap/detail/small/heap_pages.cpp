@@ -226,7 +226,7 @@ void heap_pages::deallocate(small_page& page) noexcept {
     auto& segment = *static_cast<heap_segment*>(segment_head::of(&page, memory_.segment_bytes()));
     const auto slice = static_cast<std::size_t>(&page - segment.pages);
     const std::size_t slices = slices_of_page(page.class_index);
-    page.owner.store(nullptr, std::memory_order_relaxed);
+    page.owner.store(nullptr, std::memory_order_relaxed); // under the owner's lock, which orders it: purge_page()
     if (page.has_purged) memory_.uncount_holes(purged_bytes_of(page, memory_.segment_bytes()));
     page.has_purged = false;
     if constexpr (checks::caller) platform::unpoison(segment.slice(slice), slices * slice_bytes);

@@ -49,6 +49,7 @@ small_page* heap_shard::page_with_blocks(std::size_t class_index) noexcept {
     if (listed_[class_index] != nullptr) return listed_[class_index];
     small_page* const fresh = pages_.allocate(class_index, tag != 0);
     if (fresh == nullptr) return nullptr;
+    // Release: who loads it without a lock sees the shard and the page, as purge_page() and copy_use() need.
     fresh->owner.store(this, std::memory_order_release);
     ++page_count_[class_index];
     list(*fresh);
@@ -196,6 +197,7 @@ void heap_shard::flush(void* const* blocks, std::size_t count, std::size_t segme
     const std::size_t freed_count = is_near ? find_bits<true>(blocks, count, segment_bytes, freed)
                                             : find_bits<false>(blocks, count, segment_bytes, freed);
     for (std::size_t each = 0; each < freed_count;) {
+        // Who has a block sees its page's owner. Acquire for a block that was freed twice: the page may have another.
         heap_shard* const owner = freed[each].page->owner.load(std::memory_order_acquire);
         if (owner == nullptr) { // the page was released when all its blocks were free
             noted.note(*freed[each++].page);
@@ -212,12 +214,13 @@ void heap_shard::flush(void* const* blocks, std::size_t count, std::size_t segme
 // Not in checked builds: they inspect a freed block's contents when it is reused.
 std::size_t heap_shard::purge_page(small_page& page, heap_memory& memory, bool& is_awaited) noexcept {
     if constexpr (checks::caller) return 0;
-    heap_shard* const owner = page.owner.load(std::memory_order_acquire);
+    heap_shard* const owner = page.owner.load(std::memory_order_acquire); // see page_with_blocks()
     if (owner == nullptr) return 0;
     const std::unique_lock lock(owner->mutex_, std::try_to_lock);
     is_awaited = !lock.owns_lock() || owner->mutex_.has_waiters();
     if (!lock.owns_lock()) return 0;
-    // The page may have been released meanwhile, and allocated again by this owner or another.
+    // The page may have been released meanwhile, and allocated again by this owner or another. Relaxed: a page leaves
+    // its owner under the owner's lock, so an older value cannot be read here.
     if (page.owner.load(std::memory_order_relaxed) != owner) return 0;
     page.age.store(page_age::purged, std::memory_order_relaxed);
     const std::size_t bytes = purge_free_units(page, memory, memory.sweeps());
@@ -237,7 +240,7 @@ std::size_t heap_shard::trim_pages() noexcept {
 }
 
 bool heap_shard::copy_use(const small_page& page, page_in_use& to) noexcept {
-    const heap_shard* const owner = page.owner.load(std::memory_order_acquire);
+    const heap_shard* const owner = page.owner.load(std::memory_order_acquire); // see page_with_blocks()
     if (owner == nullptr) return false;
     const platform::lock_guard lock(owner->mutex_);
     if (page.owner.load(std::memory_order_relaxed) != owner) return false; // released meanwhile, and perhaps reused

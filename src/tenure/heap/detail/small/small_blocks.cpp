@@ -365,6 +365,7 @@ bool small_blocks::choose_cached(thread_cache& cache, std::uint64_t random) cons
 /// Empties the thread's caches if the heap was trimmed since it last called this: also those for owner tags that it
 /// does not use at the moment.
 void small_blocks::follow_trims(thread_cache& cache) const noexcept {
+    // Acquire: start_trim() releases what was set before it, as whether allocations are counted.
     const std::uint32_t trims = trims_.load(std::memory_order_acquire);
     if (cache.trims_seen == trims) return;
     for (thread_cache* each = cache.main; each != nullptr; each = each->next_of_thread) {
