@@ -12,6 +12,8 @@
 
 #include <cstring>
 
+#include <tenure/base/align.hpp>
+#include <tenure/platform/memory.hpp>
 #include <tenure/platform/no_cancel.hpp>
 
 // The loader knows only the functions that a file exports. The table of the linker has all of them, unless the file was
@@ -30,7 +32,7 @@ using symbol_entry = ElfW(Sym);
 elf_symbols::~elf_symbols() { close(); }
 
 void elf_symbols::close() noexcept {
-    if (file_ != nullptr) ::munmap(const_cast<unsigned char*>(file_), file_bytes_);
+    if (file_ != nullptr) ::munmap(const_cast<unsigned char*>(file_), align_up(file_bytes_, page_bytes()));
     file_ = nullptr;
     symbol_count_ = 0;
 }
