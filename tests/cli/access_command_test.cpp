@@ -78,12 +78,14 @@ TEST_F(record_access, visited_blocks_are_touched_and_archives_never) {
     for (const access_window& window : found.windows) EXPECT_LE(window.blocks.size(), 4u);
 }
 
-/// Records for longer until enough couples were watched: on a busy machine the program hardly runs.
-TEST_F(record_access, keys_are_together_with_their_values_and_with_nothing_else) {
+/// Records for longer until enough couples were watched: on a busy machine the program hardly runs. Neighbours in a
+/// list, which are of one size, are visited within a microsecond and may be found as well. Singles are visited later
+/// than keys and values, and archives never.
+TEST_F(record_access, keys_are_together_with_their_values_and_not_with_what_is_visited_apart) {
     const std::pair<std::uint64_t, std::uint64_t> expected{key_bytes, value_bytes};
     std::set<std::pair<std::uint64_t, std::uint64_t>> together;
-    for (int ms = 3000; ms <= 48'000 && together.empty(); ms *= 4) {
-        ASSERT_EQ(record("-o t --access", accessed("pairs", ms)).code, 0);
+    for (int ms = 3000; ms <= 48'000 && !together.contains(expected); ms *= 4) {
+        ASSERT_EQ(record("-o t --access", accessed("sparse", ms)).code, 0);
         const trace recorded = load("t");
         const co_access found = find_co_access(recorded, lives_of(recorded));
         for (const site_pair& each : found.pairs)
@@ -91,7 +93,11 @@ TEST_F(record_access, keys_are_together_with_their_values_and_with_nothing_else)
                 together.insert(std::minmax(found.sites[each.first]->largest, found.sites[each.second]->largest));
         for (const untouched_site& each : untouched_sites(found)) EXPECT_EQ(each.site->largest, archive_bytes);
     }
-    EXPECT_EQ(together, (std::set<std::pair<std::uint64_t, std::uint64_t>>{expected}));
+    EXPECT_TRUE(together.contains(expected));
+    for (const auto& [smaller, larger] : together) {
+        EXPECT_NE(larger, archive_bytes) << "with blocks of " << smaller;
+        EXPECT_TRUE(smaller == larger || std::pair(smaller, larger) == expected) << smaller << " and " << larger;
+    }
 }
 
 TEST_F(record_access, threads_that_come_and_go_are_watched) {

@@ -4,6 +4,7 @@
 // Touches its blocks in ways that are known, for `tenure record --access`. Its first word says how, its second one for
 // how many milliseconds:
 //   pairs    visits keys, each with its value, and at other times singles; never the archives
+//   sparse   does so with four times as many of each
 //   threads  does so on three threads that begin and end all the time
 //   closes   closes all descriptors that it did not open, then does so
 //   fork     has a child that does so, and does so itself
@@ -76,6 +77,7 @@ private:
 };
 
 constexpr std::size_t usual_count = 10'000;
+constexpr std::size_t sparse_count = 40'000; // a pass takes milliseconds: few accesses are near by chance
 
 void visit_pairs(std::chrono::milliseconds time, std::size_t count = usual_count) {
     const visited_blocks all(count);
@@ -97,7 +99,9 @@ void visit_on_threads(std::chrono::milliseconds time) {
 int main(int count, char** words) {
     if (count < 3) return 2;
     const std::chrono::milliseconds time{std::atoi(words[2])};
-    if (std::strcmp(words[1], "threads") == 0) {
+    if (std::strcmp(words[1], "sparse") == 0) {
+        visit_pairs(time, sparse_count);
+    } else if (std::strcmp(words[1], "threads") == 0) {
         visit_on_threads(time);
     } else if (std::strcmp(words[1], "exec") == 0) {
         visit_pairs(time / 4);
