@@ -176,16 +176,6 @@
 #    endif
 #endif
 
-// musl has no room for initial-exec variables of a library that is loaded into a running program, and refuses it. There
-// the library uses TLS descriptors (cmake/library.cmake), and programs what their linker makes of them.
-#if defined(__linux__)
-#    include <features.h>
-#    if !defined(__GLIBC__)
-#        undef TENURE_TLS_MODEL
-#        define TENURE_TLS_MODEL
-#    endif
-#endif
-
 #if defined(__SANITIZE_THREAD__)
 #    define TENURE_THREAD_SANITIZER 1
 #elif defined(__has_feature)
