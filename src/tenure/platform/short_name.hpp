@@ -28,4 +28,23 @@ namespace tenure::inline TENURE_ABI::platform {
 /// Whether a mangled name is of operator new or delete of no class.
 [[nodiscard]] bool is_global_new_or_delete(std::string_view mangled) noexcept;
 
+/// The number of frames of the library at the begin of a stack: also those of the standard library that it called and
+/// that call it, and operator new and delete where they are the library's. `reader` looks at a frame, and then tells
+/// its function and whether that is the library's own.
+template<class Reader>
+[[nodiscard]] std::size_t own_frames(void* const* frames, std::size_t count, Reader& reader) noexcept {
+    std::size_t own = 0;
+    for (std::size_t index = 0; index < count; ++index) {
+        reader.look(frames[index]);
+        const std::string_view name = reader.function();
+        const bool is_operator = index != 0 && index == own && is_global_new_or_delete(name);
+        if (reader.is_own() || is_operator) {
+            own = index + 1;
+        } else if (!is_standard_name(name)) {
+            break;
+        }
+    }
+    return own;
+}
+
 }

@@ -9,7 +9,6 @@
 
 #include <cerrno>
 #include <cstdint>
-#include <cstring>
 
 #include <tenure/base/align.hpp>
 #include <tenure/platform/sanitizer.hpp>
@@ -58,20 +57,6 @@ bool is_readable(const void* bytes, std::size_t count) noexcept {
 
 bool is_object_readable(const void* object, std::size_t bytes) noexcept {
     return is_readable(object, bytes) && !is_poisoned(object, bytes);
-}
-
-std::string_view text_or(const char* text, std::string_view instead) noexcept {
-    for (std::uintptr_t at = address_of(text);;) {
-        const std::size_t count = align_down(at, smallest_page) + smallest_page - at;
-        if (!is_readable(pointer_at(at), count)) return instead;
-        if (const void* const end = std::memchr(pointer_at(at), '\0', count); end != nullptr)
-            return {text, address_of(end) - address_of(text)};
-        at += count;
-    }
-}
-
-std::string_view text_or(std::string_view text, std::string_view instead) noexcept {
-    return is_readable(text.data(), text.size()) ? text : instead;
 }
 
 }

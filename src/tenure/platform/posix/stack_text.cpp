@@ -204,30 +204,9 @@ void write_commands(void* const* frames, std::size_t count, frame_reader& reader
 
 }
 
-namespace {
-
-/// The number of frames of the library at the begin: also those of the standard library that it called and that call
-/// it, and operator new and delete where they are the library's.
-[[nodiscard]] std::size_t own_frames(void* const* frames, std::size_t count, frame_reader& reader) noexcept {
-    std::size_t own = 0;
-    for (std::size_t index = 0; index < count; ++index) {
-        reader.look(frames[index]);
-        const std::string_view name = reader.function();
-        const bool is_operator = index != 0 && index == own && platform::is_global_new_or_delete(name);
-        if (reader.is_own() || is_operator) {
-            own = index + 1;
-        } else if (!platform::is_standard_name(name)) {
-            break;
-        }
-    }
-    return own;
-}
-
-}
-
 void write_stack(void* const* frames, std::size_t count) noexcept {
     frame_reader reader;
-    std::size_t own = own_frames(frames, count, reader);
+    std::size_t own = platform::own_frames(frames, count, reader);
     const bool has_caller = own != count;
     // The callers have no tables, as the code of a virtual machine: what they called is all that is known.
     if (!has_caller && own != 0) --own;
