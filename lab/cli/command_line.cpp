@@ -78,10 +78,11 @@ std::string explain_unknown(const CLI::App& app, const std::string& word) {
     }
     // After the name of an experiment, another experiment's name may follow.
     const CLI::App* const above = inside->get_parent();
-    const CLI::App* const asked = above != nullptr && above != &app ? above : inside;
+    const bool is_experiment = above != nullptr && above->get_name() == "bench";
+    const CLI::App* const asked = is_experiment ? above : inside;
     const std::vector<std::string> commands = names_of_commands(*asked);
     if (commands.empty()) return fmt::format("unexpected argument \"{}\"", word);
-    return unknown_name(asked == &app ? "command" : "experiment", word, commands);
+    return unknown_name(asked->get_name() == "bench" ? "experiment" : "command", word, commands);
 }
 
 /// The innermost recognized command as it is written: "tenure bench pools".
@@ -121,6 +122,11 @@ std::string sentence_of(const CLI::App& app, const CLI::ParseError& error, const
     const std::vector<std::string> unknown = app.remaining(true);
     if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr && !unknown.empty()) {
         return explain_unknown(app, first_mistake(unknown, words));
+    }
+    const std::vector<std::string> commands = names_of_commands(*innermost(&app));
+    if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && !commands.empty()) {
+        if (!unknown.empty()) return explain_unknown(app, first_mistake(unknown, words));
+        return fmt::format("a subcommand is required: {}", fmt::join(commands, ", "));
     }
     if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return explain_missing_value(app, error.what());
     return error.what();

@@ -3,9 +3,11 @@
 
 // `tenure record` and `tenure trace`: what is recorded against what the program says it has done.
 
+#include <elf.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -17,6 +19,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/recorded_programs.hpp"
+#include "observe/symbols/symbols.hpp"
 
 namespace {
 
@@ -199,6 +202,34 @@ TEST_F(recorded, a_program_runs_on_when_its_file_cannot_grow) {
     EXPECT_GT(found.events.size(), 10'000u);
 }
 
+// operator new calls malloc, and operator delete calls free: each pair is one event, recorded or missing.
+TEST_F(recorded, events_that_are_missing_are_counted_once) {
+    constexpr std::uint64_t events = 200'000, of_the_start = 200;
+    const auto ran = run_in(folder_.string(), "sh -c 'ulimit -f 100; exec \"" + command_path() +
+                                                  "\" record -o t -- \"" + program() + "\" objects'");
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    const std::size_t end = ran.err.find(" events are missing");
+    ASSERT_NE(end, std::string::npos) << ran.err;
+    const std::uint64_t missing = std::stoull(ran.err.substr(ran.err.rfind(' ', end - 1) + 1));
+    const std::uint64_t all = missing + load_trace((folder_ / "t").string()).events.size();
+    EXPECT_GE(all, events);
+    EXPECT_LE(all, events + of_the_start);
+}
+
+// The start of a program has none. Its addresses lie behind those of a unit that has.
+TEST_F(recorded, code_without_debug_information_has_no_line) {
+    const std::string path =
+        (std::filesystem::read_symlink("/proc/self/exe").parent_path() / "recorded_program").string();
+    Elf64_Ehdr head{};
+    std::ifstream(path, std::ios::binary).read(reinterpret_cast<char*>(&head), sizeof head);
+    tenure::lab::symbols names;
+    const std::vector<tenure::lab::named_frame>& frames = names.at(path, head.e_entry, false);
+    ASSERT_EQ(frames.size(), 1u);
+    EXPECT_EQ(frames[0].function, "_start");
+    EXPECT_EQ(frames[0].file, "");
+    EXPECT_EQ(frames[0].line, 0);
+}
+
 TEST_F(recorded, a_part_of_a_trace_is_a_trace) {
     ASSERT_EQ(record("-o t --stacks 4", program() + " model log").code, 0);
     // In the middle of the events, where many blocks have come and gone.
@@ -330,7 +361,9 @@ TEST_F(recorded, what_is_wrong_is_said) {
         {"record --stacks 65 -- true", "64", 2},
         {"record -o none/t -- true", "there is no folder", 3},
         {"record -o t -- ./nothing-here", "there is no program", 127},
-        {"trace", "subcommand", 2},
+        {"trace", "subcommand is required: info, export, cut, import", 2},
+        {"trace foo", "there is no command \"foo\". There are: info, export, cut, import.", 2},
+        {"trace info one two", "unexpected argument \"two\"", 2},
         {"trace info none", "none", 2},
         {"trace info no-trace", "This is not a trace", 2},
         {"trace info no-trace", "tenure trace import", 2},

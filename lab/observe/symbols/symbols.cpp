@@ -90,7 +90,8 @@ std::vector<named_frame> by_debug_information(const opened_module& in, GElf_Addr
     std::vector<named_frame> found;
     Dwarf_Addr bias = 0;
     Dwarf_Die* const unit = dwfl_module_addrdie(in.module, address, &bias);
-    if (unit == nullptr) return found;
+    // Code without a unit, as _start, is taken for a part of the one before it.
+    if (unit == nullptr || dwarf_haspc(unit, address - bias) == 0) return found;
     named_frame here;
     if (Dwfl_Line* const line = dwfl_module_getsrc(in.module, address)) {
         int number = 0;

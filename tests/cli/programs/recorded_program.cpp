@@ -5,6 +5,7 @@
 //   model FILE [THREADS]
 //                on four threads that pass blocks to each other; then writes into FILE what it has done with each
 //   fork         has a child that allocates, and frees blocks of its parent
+//   objects      has 100,000 objects of operator new, one after another
 //   kill         is killed while it allocates
 //   threads      starts 300 threads, one after another
 //   mappings     does so, and then has more mappings than a chunk's unused end has room for
@@ -137,6 +138,11 @@ int fork_once() {
     return status == 0 ? 5 : 1;
 }
 
+int have_objects() {
+    for (int index = 0; index < 100'000; ++index) ::operator delete(used(::operator new(24)));
+    return 0;
+}
+
 int be_killed() {
     for (int index = 0; index < 20'000; ++index) used(std::malloc(555));
     std::free(passed);
@@ -163,6 +169,7 @@ int main(int count, char** words) {
     const char* const what = count > 1 ? words[1] : "";
     if (std::strcmp(what, "model") == 0 && count > 2) return model(words[2], count > 3 ? std::atoi(words[3]) : 4);
     if (std::strcmp(what, "fork") == 0) return fork_once();
+    if (std::strcmp(what, "objects") == 0) return have_objects();
     if (std::strcmp(what, "kill") == 0) return be_killed();
     if (std::strcmp(what, "threads") == 0) return start_threads(300);
     if (std::strcmp(what, "mappings") == 0) return have_mappings();

@@ -141,8 +141,11 @@ void note_drawn(const void* block, request asked, std::size_t drawn_bytes) noexc
     }
     token_map::slot* const slot = tokens().make(block);
     const std::uint32_t stack = tracer::chosen.stack_frames != 0 ? tracer::number_stack(log) : 0;
-    if (slot == nullptr) return log.lose(ENOMEM);
-    if (!log.begin_event(thread_log::event_bytes)) return;
+    if (slot == nullptr || !log.begin_event(thread_log::event_bytes)) {
+        if (slot == nullptr) log.lose(ENOMEM);
+        log.last_left_out = block; // the operator new around this call would be counted as lost once more
+        return;
+    }
     if (const token before = slot->load(std::memory_order_relaxed); before != 0)
         write_unseen_free(log, unlisted(block, before));
     log.last_block = block;

@@ -129,7 +129,7 @@ public:
     unsigned char* last_place = nullptr;
     std::uint32_t last_stack = 0;
     const void* last_freed = nullptr;
-    const void* last_left_out = nullptr; ///< by the sample
+    const void* last_left_out = nullptr; ///< by the sample, or lost
     double sample_bytes = 0;             ///< until the next sample
     bool has_sample = false;
     host::readable_span readable_stack;
