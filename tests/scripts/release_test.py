@@ -25,7 +25,8 @@ class Release(unittest.TestCase):
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
         self.root = Path(folder.name)
-        for name in (release.CONFIG, release.CHANGELOG, release.NATVIS, release.CRATE, "README.md"):
+        for name in (release.CONFIG, release.CHANGELOG, release.NATVIS, release.CRATE, release.VCPKG,
+                     release.WRAP, "README.md"):
             (self.root / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, self.root / name)
         shutil.copytree(ROOT / "docs/guide", self.root / "docs/guide")
@@ -40,6 +41,7 @@ class Release(unittest.TestCase):
             content = content.replace(f"v{old[0]}_{old[1]}_checks", "v0_1_checks")
             path.write_text(content.replace(f"find_package(tenure {old[0]}.{old[1]}", "find_package(tenure 0.1"), encoding="utf-8")
         self.edit(release.CRATE, lambda text: release.re.sub(r'(?m)^version = ".*"$', 'version = "0.1.0"', text))
+        self.edit("docs/guide/install.md", lambda text: text.replace(release.soversion(old), "0.1"))
         self.edit(release.CHANGELOG, lambda text: "# Changelog\n\n## Unreleased\n\n### Added\n\n- A thing.\n")
 
     def edit(self, name, how):
@@ -54,6 +56,11 @@ class Release(unittest.TestCase):
         self.assertEqual(release.version_of(made[release.CONFIG]), NEXT)
         self.assertIn("#    define TENURE_ABI v0_2_checks1\n", made[release.CONFIG])
         self.assertIn('\nversion = "0.2.0"\n', made[release.CRATE])
+        self.assertIn('\n  "version": "0.2.0",\n', made[release.VCPKG])
+        self.assertIn("\nrevision = v0.2.0\n", made[release.WRAP])
+        self.assertIn("`libtenure0.2`", made["docs/guide/install.md"])
+        self.assertIn("/libtenure0.2_*.deb", made["docs/guide/install.md"])
+        self.assertIn("`libtenure.so.0.2`", made["docs/guide/install.md"])
         self.assertIn("find_package(tenure 0.2 REQUIRED)", made["README.md"])
         self.assertIn("find_package(tenure 0.2 REQUIRED COMPONENTS buffer)", made["docs/guide/vectors.md"])
         for name, text in made.items():
@@ -62,8 +69,9 @@ class Release(unittest.TestCase):
         self.assertEqual(made[release.CHANGELOG],
                          "# Changelog\n\n## Unreleased\n\n## 0.2.0 - 2027-01-31\n\n### Added\n\n- A thing.\n")
 
-    def test_a_patch_changes_the_version_the_crate_and_the_changelog_only(self):
-        self.assertEqual(set(self.changes((0, 1, 1))), {release.CONFIG, release.CRATE, release.CHANGELOG})
+    def test_a_patch_changes_the_version_the_recipes_and_the_changelog_only(self):
+        self.assertEqual(set(self.changes((0, 1, 1))),
+                         {release.CONFIG, release.CRATE, release.VCPKG, release.WRAP, release.CHANGELOG})
 
     def test_what_is_no_release_is_refused(self):
         with self.assertRaisesRegex(release.refused, "0.0.9 is older than 0.1.0"):
