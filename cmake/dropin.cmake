@@ -129,7 +129,7 @@ if(NOT TENURE_HAS_GLIBC)
         COMMAND ${CMAKE_AR} rcs ${tenure_malloc_archive} tenure_malloc.o
         DEPENDS tenure_malloc tenure_dropin_rooms_0)
     add_custom_target(tenure_malloc_static ALL DEPENDS ${tenure_malloc_archive})
-    install(FILES ${tenure_malloc_archive} DESTINATION ${CMAKE_INSTALL_LIBDIR})
+    install(FILES ${tenure_malloc_archive} DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 endif()
 
 function(tenure_add_new_delete target level)
