@@ -11,7 +11,7 @@ PACKAGES ?= build/packages
 help:
 	@echo "make bench     set up, build, run every experiment; report in results/   FULL=1 full sizes, ARGS=\"lifetimes --count 1000\", OUT=DIR"
 	@echo "make test      set up, run every check and every test"
-	@echo "make test-platforms  set up, build and test linux-arm64 and musl, here and under an emulator"
+	@echo "make test-platforms  set up, build and test arm64, musl, Windows and other page sizes, under emulators"
 	@echo "make install   set up, build, install                                     PREFIX=$(PREFIX)"
 	@echo "make install-library  the library alone, without command and bench: needs no other library  PREFIX=$(PREFIX)"
 	@echo "make pack      set up, build, pack for .NET                                PACKAGES=$(PACKAGES)"
