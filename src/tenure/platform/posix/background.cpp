@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/auxv.h>
 #include <time.h>
 
 #include <algorithm>
@@ -74,12 +75,24 @@ void use_ordinary_priority(pthread_attr_t& attributes) noexcept {
     ::pthread_attr_setschedparam(&attributes, &none);
 }
 
+/// Of the program's own file, which is all of a static one.
+[[nodiscard]] std::size_t thread_local_bytes_of_program() noexcept {
+    const auto* const parts = reinterpret_cast<const ElfW(Phdr)*>(::getauxval(AT_PHDR));
+    const std::size_t count = parts != nullptr ? ::getauxval(AT_PHNUM) : 0;
+    for (std::size_t index = 0; index < count; ++index) {
+        if (parts[index].p_type == PT_TLS) return parts[index].p_memsz;
+    }
+    return 0;
+}
+
 [[nodiscard]] int create_with_stack(pthread_attr_t& attributes) noexcept {
     // Of glibc, declared in no header: the smallest stack that leaves room for the thread-local variables of the
-    // program, which lie on it. Other C libraries lack it. Not looked up by dlsym(), which waits for the loader's lock.
+    // program, which lie on it. Other C libraries lack it, and in a static program it cannot be looked up; such a
+    // program says itself how large its variables are. Not looked up by dlsym(), which waits for the loader's lock.
     using least_stack_function = std::size_t (*)(const pthread_attr_t*);
     const auto least_stack = reinterpret_cast<least_stack_function>(symbol_of_c_library("__pthread_get_minstack"));
-    const std::size_t least = least_stack != nullptr ? least_stack(&attributes) : unknown_bytes;
+    const std::size_t least =
+        least_stack != nullptr ? least_stack(&attributes) : unknown_bytes + thread_local_bytes_of_program();
     int error = EINVAL; // by pthread_create: the thread-local variables take more
     for (std::size_t bytes = least + stack_bytes; error == EINVAL && bytes <= most_stack_bytes + least; bytes *= 4) {
         error = ::pthread_attr_setstacksize(&attributes, bytes);
