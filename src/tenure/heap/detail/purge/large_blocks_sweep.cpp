@@ -149,6 +149,7 @@ void large_blocks::decommit_in_steps(large_segment& segment, const bit_word* amo
         };
         std::size_t last = at;
         while (last < unit_count && last - at < most_at_once && is_due(last)) ++last;
+        if (last - at == most_at_once) last = align_down(last, units_of_os_page()); // the next step begins a page
         if (last - at >= at_least) {
             const std::size_t bytes = decommit_units(segment, at, last);
             if (bytes != 0)
