@@ -31,6 +31,7 @@ ACCEPTED = [re.compile(pattern) for pattern in (
     # Hardware, and limits of the kernel or the file system.
     r"^no Vulkan device$",
     r"^this kernel does not count the queue$",
+    r"^this machine has no watchpoints: (?:the system does not allow|all debug registers|this machine has no|this kernel)",
     r"^the system does not let the peak start anew$",
     r"process_vm_readv is forbidden here$",
     r"^(?:gdb|lldb) cannot run programs here\b",

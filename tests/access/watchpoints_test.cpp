@@ -32,7 +32,8 @@ alignas(8) volatile std::uint64_t watched_words[4];
 class watched_process : public testing::Test {
 protected:
     void SetUp() override {
-        if (const int number = watchpoints::try_out().error; number != 0) GTEST_SKIP() << watchpoint_error(number);
+        if (const int number = watchpoints::try_out().error; number != 0)
+            GTEST_SKIP() << "this machine has no watchpoints: " << watchpoint_error(number);
         ASSERT_TRUE(points_.find_threads()) << points_.error();
     }
 
