@@ -42,8 +42,11 @@ function(tenure_add_lab_room path)
     target_link_libraries(lab_${room} ${scope} tenure_tree ${arg_LINK})
 endfunction()
 
+# What the workloads need of the report: the tree for ThreadSanitizer does not wait for the rest.
+tenure_add_lab_room(report NAME folders ONLY temporary_folder.cpp)
 # Each chart has measures of its own, under the same names.
-tenure_add_lab_room(report APART "/chart/[a-z]+_chart\\.cpp$" LINK nlohmann_json::nlohmann_json fmt::fmt)
+tenure_add_lab_room(report WITHOUT temporary_folder.cpp APART "/chart/[a-z]+_chart\\.cpp$"
+    LINK lab_folders nlohmann_json::nlohmann_json fmt::fmt)
 # Of the report it needs a header alone: what links the harness does not wait for the report.
 tenure_add_lab_room(bench/harness LINK fmt::fmt ${CMAKE_DL_LIBS})
 # Vector maths is a separate library, available if Highway is installed.
@@ -68,7 +71,8 @@ set(tenure_workloads heap large latency library_peers lifetimes modules parallel
 set(tenure_contestants "/library_peers/" "/(heap|lifetimes|pools|scene)/[a-z]+_(malloc|reference|tenure|openscenegraph)\\.cpp$"
     "/parallel_threads\\.cpp$")
 tenure_add_lab_room(bench/experiments NAME workloads ONLY ${tenure_workloads}
-    WITHOUT ${module_sources} ${tenure_library_peers_missing} APART ${tenure_contestants} LINK lab_harness ${tenure_peer_libraries})
+    WITHOUT ${module_sources} ${tenure_library_peers_missing} APART ${tenure_contestants}
+    LINK lab_harness lab_folders ${tenure_peer_libraries})
 tenure_add_lab_room(bench/experiments
     WITHOUT ${tenure_workloads} ${tenure_vectors_missing} ${tenure_vectors_elsewhere} APART ${tenure_contestants}
     LINK lab_workloads lab_harness lab_report ${tenure_vectors_library})
