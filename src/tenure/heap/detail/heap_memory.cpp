@@ -175,7 +175,8 @@ segment_head* heap_memory::acquire_segment(std::size_t preferred_bytes, std::siz
                                            std::uint8_t class_of_all, std::size_t& mapped_bytes) noexcept {
     const bool is_rigid = is_rigid_.load(std::memory_order_relaxed);
     const std::size_t step = is_rigid ? segment_bytes_ : segment_step();
-    const std::size_t least = align_up(least_bytes, step);
+    // The smallest segments have no room for the longest page.
+    const std::size_t least = std::min(align_up(least_bytes, step), segment_bytes_);
     std::size_t bytes = std::clamp(align_up(preferred_bytes, step), least, segment_bytes_);
     void* memory = acquire(bytes, segment_bytes_);
     while (memory == nullptr && bytes > least) {
