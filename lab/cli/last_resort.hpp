@@ -7,6 +7,7 @@
 
 #include <exception>
 #include <new>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,14 +17,15 @@
 
 namespace tenure::lab {
 
-/// Runs `body`.
+/// Runs `body`. `hint`: what may help when out of memory, as the end of a sentence.
 /// Returns   its exit code, or exit_code::failed after an exception; the exception has been reported then.
 template<class Body>
-[[nodiscard]] int run_and_tell(Body&& body) {
+[[nodiscard]] int run_and_tell(Body&& body, std::string_view hint = {}) {
     try {
         return std::forward<Body>(body)();
     } catch (const std::bad_alloc&) {
-        say("out of memory"); // allocates a few bytes, which are available again after unwinding
+        // This allocates a few bytes, which are available again after unwinding.
+        say(hint.empty() ? "out of memory" : fmt::format("out of memory: {}", hint));
     } catch (const std::exception& failure) {
         say(fmt::format("failed: {}", failure.what()));
     } catch (...) {

@@ -93,10 +93,16 @@ std::string fact_text(const summary& found) {
 
 std::string share_text(std::size_t part, std::size_t whole) {
     if (whole == 0) return std::string(dash);
-    if (part == 0 || part == whole) return part == 0 ? "0 %" : "100 %";
-    const double percent = 100.0 * static_cast<double>(part) / static_cast<double>(whole);
-    if (percent >= 1.0 && percent < 99.0) return fmt::format("{:.0f} %", percent);
-    return fmt::format("{:.1f} %", std::clamp(percent, 0.1, 99.9));
+    return share_text(part == whole ? 1.0 : static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::string share_text(double share) {
+    if (std::isnan(share)) return std::string(dash);
+    if (share <= 0 || share >= 1) return share <= 0 ? "0 %" : "100 %";
+    const double percent = 100.0 * share;
+    if (percent < 0.1) return "< 0.1 %";
+    if (percent > 99.9) return "> 99.9 %";
+    return percent >= 1.0 && percent < 99.0 ? fmt::format("{:.0f} %", percent) : fmt::format("{:.1f} %", percent);
 }
 
 std::string count_text(std::size_t count, std::string_view noun) {

@@ -32,8 +32,10 @@ namespace tenure::lab {
 /// "140T", "8.4M", "−28": short enough for an axis.
 [[nodiscard]] std::string short_text(double value);
 
-/// "82 %", "99.8 %", "0.1 %": never 100 or 0 unless it is all or none; a dash when the total is zero.
+/// "82 %", "99.8 %", "< 0.1 %", "> 99.9 %": 100 and 0 only if it is all or none; a dash when the total is zero.
 [[nodiscard]] std::string share_text(std::size_t part, std::size_t whole);
+/// The same of a share from 0 to 1.
+[[nodiscard]] std::string share_text(double share);
 
 /// "8 bytes", "1 byte": the number and the noun, with an s unless the number is one.
 [[nodiscard]] std::string count_text(std::size_t count, std::string_view noun);

@@ -139,6 +139,15 @@ TEST_F(recorded, the_child_of_a_fork_has_a_file_of_its_own) {
     EXPECT_FALSE(child.mappings.empty());
 }
 
+TEST_F(recorded, of_several_processes_the_largest_comes_first) {
+    const auto ran = record("-o t", "sh -c '" + program() + " objects; exit 0'");
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    const std::size_t large = ran.err.find(" (recorded_program, "), little = ran.err.find("trace: ");
+    EXPECT_LT(large, ran.err.find("/t (")) << ran.err;
+    EXPECT_LT(large, little) << ran.err;
+    expect_words(ran.err, {"trace of another process: ", " KiB)", "/t (sh, "});
+}
+
 TEST_F(recorded, nothing_is_lost_when_the_program_is_killed) {
     const auto ran = record("-o t", program() + " kill");
     EXPECT_EQ(ran.code, 128 + 9) << ran.err;
@@ -240,6 +249,13 @@ TEST_F(recorded, a_part_of_a_trace_is_a_trace) {
     EXPECT_EQ(run_command("trace cut t --from " + middle + " -o part", folder_.string()).code, 0);
     EXPECT_EQ(run_command("trace cut t --to " + middle + " -o first", folder_.string()).code, 0);
     const trace part = load("part"), first = load("first");
+    const auto of_part = run_command("trace info part", folder_.string()),
+               of_whole = run_command("trace info t", folder_.string());
+    expect_words(of_part.out, {"part              from ", " to the end of a trace of ", "in use when the part begins"});
+    EXPECT_EQ(of_whole.out.find("\npart "), std::string::npos);
+    const nlohmann::json about = nlohmann::json::parse(run_command("trace info first --json", folder_.string()).out);
+    EXPECT_EQ(about["part"]["to_ns"], middle_ms * 1'000'000);
+    EXPECT_EQ(about["part"]["from_ns"], 0);
     EXPECT_LT(part.events.size(), whole.events.size());
     EXPECT_LT(first.events.size(), whole.events.size());
     EXPECT_GE(part.events.size() + first.events.size(), whole.events.size()) << "and what is in use in between";

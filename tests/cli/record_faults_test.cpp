@@ -90,6 +90,26 @@ TEST_F(record_faults, room_on_the_disk_is_taken_before_it_is_used) {
     EXPECT_EQ(count_of(load(names[0]), trace_call::allocate, 600), all_blocks);
 }
 
+// The program needs 200 MiB of the addresses that it may have; the recorder takes nothing that it would lack.
+TEST_F(record_faults, a_limit_of_addresses_is_left_to_the_program) {
+    for (const int limit_kib : {250'000, 320'000, 450'000}) {
+        const std::string limited =
+            "sh -c 'ulimit -v " + std::to_string(limit_kib) + "; exec \"$0\" addresses' " + faults();
+        ASSERT_EQ(run_in(folder_.string(), limited).code, 0) << "without a recording";
+        const auto ran = record("-o t" + std::to_string(limit_kib), limited);
+        EXPECT_EQ(ran.code, 0) << limit_kib << ran.err;
+        expect_words(ran.err, {"ulimit -v"});
+    }
+}
+
+TEST_F(record_faults, a_program_that_nothing_was_recorded_of_has_run) {
+    const std::string limited = "sh -c 'ulimit -v 200000; exec \"" + command_path() + "\" record -o t -- sh -c \"exit ";
+    const auto good = run_in(folder_.string(), limited + "0\"'");
+    EXPECT_EQ(good.code, 3) << "126 is for a program that did not run\n" << good.err;
+    expect_words(good.err, {"sh is not recorded", "ulimit -v", "the program was not recorded"});
+    EXPECT_EQ(run_in(folder_.string(), limited + "5\"'").code, 5) << "the program's own";
+}
+
 TEST_F(record_faults, the_file_of_a_process_that_runs_on_stays) {
     const auto ran = record("-o t", faults() + " runs-on");
     EXPECT_EQ(ran.code, 0) << ran.err;

@@ -230,6 +230,53 @@ TEST_F(replay_command, advise_finds_the_program_behind_a_shell) {
                              ", " + program.string() + ", which has"});
 }
 
+// The page and the data are not lost with `tenure replay ... | head`.
+TEST_F(replay_command, files_are_written_if_nobody_reads_standard_output) {
+    record("--stacks 16");
+    const std::string command = "'" + command_path() + "' ";
+    for (const std::string words : {"replay program.trace --against glibc --rounds 1 --repeat 1 --wait 0",
+                                    "advise program.trace --rounds 6 --groups 1"}) {
+        const auto found = run_in(folder_.string(), command + words + " --json all.json --html page.html | true");
+        EXPECT_TRUE(nlohmann::json::accept(text_of_file(folder_ / "all.json"))) << words << found.err;
+        expect_words(text_of_file(folder_ / "page.html"), {"</html>"});
+        fs::remove(folder_ / "all.json");
+        fs::remove(folder_ / "page.html");
+    }
+}
+
+TEST_F(replay_command, a_peer_that_is_no_malloc_is_refused) {
+    record("");
+    for (const char* const peer : {"Boost.Pool", "boost.pool"}) {
+        const auto found =
+            run("replay program.trace --rounds 1 --repeat 1 --wait 0 --against glibc," + std::string(peer));
+        EXPECT_EQ(found.code, 2) << found.out;
+        expect_words(found.err,
+                     {"Boost.Pool cannot take the place of a program's malloc", "Possible are: ", "jemalloc"});
+    }
+}
+
+TEST_F(replay_command, a_recording_of_another_tool_is_to_be_imported) {
+    std::ofstream(folder_ / "heaptrack.program.1") << "v 10500 3\nX ./program\n";
+    for (const char* const command : {"replay ", "advise "}) {
+        const auto found = run(std::string(command) + "heaptrack.program.1");
+        EXPECT_EQ(found.code, 2);
+        expect_words(found.err, {"not a trace of tenure record", "tenure trace import", "heaptrack"});
+    }
+}
+
+TEST_F(replay_command, a_trace_is_no_advice) {
+    record("--stacks 4");
+    const auto found = run("run --advice program.trace -- true");
+    EXPECT_EQ(found.code, 2);
+    expect_words(found.err, {"--advice program.trace is a trace", "tenure advise -o FILE program.trace"});
+}
+
+TEST_F(replay_command, a_folder_for_the_trace_is_to_be_named) {
+    const auto found = run_in(folder_.string(), "env TMPDIR=/nowhere '" + command_path() + "' advise -- true");
+    EXPECT_EQ(found.code, 3);
+    expect_words(found.err, {"cannot create a folder for the trace", "Set TMPDIR to a folder"});
+}
+
 TEST_F(replay_command, advice_without_a_rebuild_is_a_file) {
     record("--stacks 16");
     fs::rename(folder_ / "program.trace", folder_ / "other.trace");
@@ -348,8 +395,11 @@ TEST_F(replay_command, a_sampled_trace_is_refused) {
 TEST_F(replay_command, wrong_options_are_refused_in_words) {
     std::ofstream(folder_ / "a.trace") << "x";
     const std::vector<std::pair<std::string, std::string>> cases{
-        {"replay", "trace"},
-        {"advise", "trace"},
+        {"replay", "nothing was given to replay: tenure replay FILE"},
+        {"advise", "nothing was given to advise on: tenure advise -- PROGRAM"},
+        {"advise --", "nothing was given to advise on"},
+        {"advise a.trace --access", "--access is for a program that is run"},
+        {"advise -o a.advice --access -- true", "-o does not use --access"},
         {"replay a.trace --touch some", "--touch"},
         {"replay a.trace --rounds 0", "--rounds"},
         {"advise a.trace --rounds 5", "fewer than 6 rounds"},

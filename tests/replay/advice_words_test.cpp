@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,32 @@ TEST(advice_words, lines_for_blocks_of_calloc_clear_them) {
                   true)
             << cleared.csharp;
     }
+}
+
+TEST(advice_words, names_of_call_sites_are_wrapped) {
+    advice_report report;
+    block_group group;
+    group.stack = 1;
+    group.depth = 2;
+    group.blocks = {1, 2, 3};
+    group.smallest = group.largest = group.most_common = 48;
+    group.same_thread_share = 0.0004;
+    advised_group one;
+    one.group = std::make_shared<const block_group>(group);
+    report.groups.push_back(one);
+    std::string name = "first(";
+    for (int argument = 0; argument < 40; ++argument) name += "a_type, ";
+    name += "last)";
+    const place_names names = [&](std::uint32_t) { return std::vector<std::string>{name, "caller, " + name}; };
+    const std::string text = to_text(report, names, {.width = 60});
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = text.find('\n', begin);
+        EXPECT_LE(end - begin, 60U) << text.substr(begin, end - begin);
+        begin = end + 1;
+    }
+    EXPECT_NE(text.find("1. first("), std::string::npos);
+    EXPECT_NE(text.find("     caller, first("), std::string::npos);
+    EXPECT_NE(text.find("allocating thread < 0.1 %"), std::string::npos) << text;
 }
 
 TEST(advice_words, every_form_says_what_is_not_shown_and_how_it_was_measured) {

@@ -48,6 +48,30 @@ double figure(const contestant_result& row, std::string_view name, std::string_v
     return -1;
 }
 
+TEST(replay, single_calls_have_the_resolution_of_the_clock) {
+    experiment_result found = replayed_on({system_malloc()}, made::mixed_program(20'000, 3, 3));
+    const double step = figure(found.contestants[0], replay_timer_step);
+    EXPECT_GT(step, 0);
+    EXPECT_LT(step, 1000) << "ns";
+    note_timer_step(found);
+    for (const metric& each : found.contestants[0].metrics) {
+        EXPECT_NE(each.name, replay_timer_step);
+        EXPECT_EQ(each.resolution, each.name == "p50" ? step : each.name == replay_time ? 0 : each.resolution);
+        if (each.resolution > 0) {
+            EXPECT_GE(each.samples[0], step * 0.999) << each.name << " " << each.variant;
+        }
+    }
+}
+
+TEST(replay, a_hint_of_rounds_is_for_what_they_may_decide) {
+    EXPECT_EQ(hint_of_rounds({.median = 0.97, .low = 0.9, .high = 1.1, .rounds = 9}), " (--rounds 36 may decide it)");
+    EXPECT_EQ(hint_of_rounds({.median = 0.97, .low = 0.9, .high = 0.99, .rounds = 9}), "") << "it is decided";
+    EXPECT_EQ(hint_of_rounds({.median = 1.02, .low = 0.9, .high = 1.1, .rounds = 9}), "") << "nothing is saved";
+    EXPECT_EQ(hint_of_rounds({.median = 0.97, .low = 0.9, .high = 1.1, .rounds = 9000}),
+              " (--rounds 10000 may decide it)");
+    EXPECT_EQ(hint_of_rounds({.median = 0.97, .low = 0.9, .high = 1.1, .rounds = 10'000}), "");
+}
+
 TEST(replay, every_installed_malloc_replays_a_program_with_threads) {
     if (support::under_sanitizer()) GTEST_SKIP() << "the sanitizer brings a malloc of its own";
     const experiment_result found = replayed_on(find_mallocs(), made::mixed_program(20'000, 3, 3));

@@ -4,10 +4,14 @@
 #include "report/analysis/layout.hpp"
 
 #include <cmath>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "report/fixture.hpp"
+#include "report/html/html.hpp"
+#include "report/json/json.hpp"
+#include "report/table/text.hpp"
 
 namespace tenure::lab {
 
@@ -42,6 +46,21 @@ TEST(layout, a_ratio_is_the_median_of_the_ratios_of_the_rounds) {
     EXPECT_DOUBLE_EQ(warm.rows[1].cells[0].ratio.median, 0.25);
     EXPECT_EQ(warm.rows[1].cells[0].ratio.count, 2U);
     EXPECT_DOUBLE_EQ(warm.rows[0].cells[0].ratio.median, 1.0);
+}
+
+TEST(layout, a_median_below_the_resolution_is_no_exact_value) {
+    result found = fixture::small_result();
+    EXPECT_EQ(text_tables(found).find("< 50.0"), std::string::npos);
+    for (contestant_result& who : found.experiments[0].contestants)
+        for (metric& each : who.metrics)
+            if (each.variant == "warm") each.resolution = 50;
+    const loaded_result back = parse_json(to_json(found));
+    ASSERT_TRUE(back.ok()) << back.error;
+    EXPECT_EQ(lay_out(back.value.experiments[0]).timed[0].rows[0].cells[0].resolution, 50);
+    EXPECT_NE(text_tables(back.value).find("< 50.0"), std::string::npos);
+    EXPECT_NE(to_html(back.value).find("&lt; 50.0"), std::string::npos);
+    EXPECT_EQ(median_text({summarize(std::vector<double>{50.5}), {}, {}, 50}), "50.5");
+    EXPECT_EQ(median_text({summarize(std::vector<double>{0}), {}, {}, 0}), "0");
 }
 
 TEST(layout, what_was_not_measured_is_listed_and_not_shown_as_a_row) {

@@ -77,8 +77,12 @@ TEST(numbers, an_axis_has_short_ones) {
 
 TEST(numbers, almost_all_is_not_all) {
     EXPECT_EQ(share_text(999, 999), "100 %");
-    EXPECT_EQ(share_text(9999, 10000), "99.9 %");
-    EXPECT_EQ(share_text(1, 10000), "0.1 %");
+    EXPECT_EQ(share_text(9999, 10000), "> 99.9 %");
+    EXPECT_EQ(share_text(1, 10000), "< 0.1 %");
+    EXPECT_EQ(share_text(1, 1000), "0.1 %");
+    EXPECT_EQ(share_text(0, 10000), "0 %");
+    EXPECT_EQ(share_text(0.0004), "< 0.1 %");
+    EXPECT_EQ(share_text(0.0044), "0.4 %");
     EXPECT_EQ(share_text(818, 999), "82 %");
     EXPECT_EQ(share_text(0, 0), "–");
 }

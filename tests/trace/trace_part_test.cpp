@@ -121,6 +121,25 @@ protected:
     support::temporary_folder folder_;
 };
 
+TEST_F(trace_part, a_part_in_a_file_says_where_it_lies) {
+    const trace whole = read_trace(timed_program(3).file(3000));
+    EXPECT_FALSE(whole.part.has_value());
+    const std::uint64_t end = whole.events.back().time_ns, ms = 1'000'000;
+    const trace cut = cut_trace(whole, ms, 5 * ms);
+    const trace part = read_trace(write_trace(cut));
+    ASSERT_TRUE(part.part.has_value());
+    EXPECT_EQ(part.part->from_ns, ms);
+    EXPECT_EQ(part.part->to_ns, 5 * ms);
+    EXPECT_EQ(part.part->whole_ns, end);
+    EXPECT_EQ(part.part->older_blocks, cut.older_blocks);
+    EXPECT_GT(cut.older_blocks, 0U);
+    const trace of_part = read_trace(write_trace(cut_trace(part, ms, UINT64_MAX)));
+    ASSERT_TRUE(of_part.part.has_value());
+    EXPECT_EQ(of_part.part->from_ns, 2 * ms);
+    EXPECT_EQ(of_part.part->to_ns, 5 * ms);
+    EXPECT_EQ(of_part.part->whole_ns, end);
+}
+
 TEST_F(trace_part, is_what_is_cut_of_the_whole) {
     for (unsigned seed = 1; seed <= 12; ++seed) {
         const std::string raw = timed_program(seed).file(3000), packed = pack_trace(raw).bytes;

@@ -30,6 +30,10 @@ inline std::uint64_t ticks_after() {
 /// The ticks that an empty measurement reads: the median of 2001, taken once per process.
 [[nodiscard]] std::uint64_t tick_cost();
 
+/// The smallest difference between two readings, in ticks: what takes less cannot be told from nothing. Taken once per
+/// process.
+[[nodiscard]] std::uint64_t tick_step();
+
 /// The length of a tick, measured with the system's clock. It becomes more precise with the time between construction
 /// and the query.
 class tick_length {

@@ -35,7 +35,7 @@ bool names_a_file(const std::string& word) {
     return word.find('/') != std::string::npos || word.find(".so") != std::string::npos;
 }
 
-row_choice::row_choice(std::vector<std::string> against, std::vector<std::string> only)
+row_choice::row_choice(std::vector<std::string> against, std::vector<std::string> only, peer_kind allowed)
     : only_(std::move(only)), mallocs_(find_mallocs()), libraries_(library_peers()) {
     for (std::string& word : against) {
         if (names_a_file(word)) {
@@ -46,7 +46,14 @@ row_choice::row_choice(std::vector<std::string> against, std::vector<std::string
     }
     std::vector<std::string> known;
     for (const found_malloc& each : mallocs_) known.push_back(each.name);
-    for (const library_peer& each : libraries_) known.emplace_back(each.name);
+    for (const library_peer& each : libraries_) {
+        if (allowed == peer_kind::any) {
+            known.emplace_back(each.name);
+        } else if (refusal_.empty() && holds_name(peers_, each.name)) {
+            refusal_ = fmt::format("--against: {} cannot take the place of a program's malloc. Possible are: {}.",
+                                   each.name, fmt::join(known, ", "));
+        }
+    }
     for (const std::string& peer : peers_) {
         if (holds_name(known, peer) || !refusal_.empty()) continue;
         refusal_ = unknown_name("peer", peer, known);

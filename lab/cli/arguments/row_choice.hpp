@@ -13,12 +13,18 @@
 
 namespace tenure::lab {
 
+/// Which peers --against may name.
+enum class peer_kind : std::uint8_t {
+    any,
+    malloc, ///< those that can take the place of a program's malloc
+};
+
 class row_choice {
 public:
     /// Looks for every peer on this machine.
     /// `against` holds names of peers, and files with a malloc or an offset allocator. `only` holds names of rows; the
     /// peers in `against` take part as well.
-    row_choice(std::vector<std::string> against, std::vector<std::string> only);
+    row_choice(std::vector<std::string> against, std::vector<std::string> only, peer_kind allowed = peer_kind::any);
 
     /// The rows of an experiment, of which only some parts run (bit i: part i). Empty when --only names none of them. A
     /// contestant that takes no part in these is not a row, unless --only names it.

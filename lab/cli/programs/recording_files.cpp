@@ -238,7 +238,7 @@ std::vector<raw_file> raw_files_of(const std::string& file, std::uint64_t record
 
 packing pack(const raw_file& raw, std::span<const std::string> accesses) {
     const std::string wanted = raw.path.substr(0, raw.path.size() - suffix.size());
-    packing made{raw.is_main ? wanted : free_name(wanted), {}};
+    packing made{raw.is_main ? wanted : free_name(wanted), {}, {}};
     const mapped_input input(raw.path);
     if (!input.error().empty()) {
         made.error = fmt::format("{} cannot be read: {}", raw.path, input.error());
@@ -248,6 +248,7 @@ packing pack(const raw_file& raw, std::span<const std::string> accesses) {
     const packing_outcome packed = pack_trace(
         input.bytes(), [&](std::uint64_t offset, std::string_view bytes) { return output.write(offset, bytes); },
         accesses);
+    made.program = fs::path(packed.program).filename().string();
     if (!packed.ok()) {
         made.error = fmt::format("{} cannot be packed: {}", raw.path, packed.error.substr(0, packed.error.size() - 1));
     } else if (!output.finish()) {

@@ -24,8 +24,9 @@ struct raw_file {
 [[nodiscard]] std::vector<raw_file> raw_files_of(const std::string& file, std::uint64_t recording);
 
 struct packing {
-    std::string path;  ///< of the packed file
-    std::string error; ///< a sentence without its full stop; empty when the raw file has been packed and removed
+    std::string path;    ///< of the packed file
+    std::string error;   ///< a sentence without its full stop; empty when the raw file has been packed and removed
+    std::string program; ///< its name, without its folder; empty: not known
 };
 /// Packs a file, chunk by chunk. The main file's packed file replaces one of its name; others get a name that is free.
 /// `accesses`: payloads of chunks that are added.

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
@@ -42,8 +43,8 @@ constexpr std::string_view library_name = "libtenure_record.so";
     made.code = ended.code;
     const std::vector<raw_file> all = raw_files_of(file, recording);
     if (all.empty()) {
-        say("the program was not recorded: it removed LD_PRELOAD, or could not write the file");
-        if (made.code == exit_code::ok) made.code = cannot_run;
+        say("the program was not recorded: it removed LD_PRELOAD, could not write the file, or had no memory for it");
+        if (made.code == exit_code::ok) made.code = exit_code::not_written;
     }
     for (const raw_file& each : all) {
         if (each.is_growing) {
@@ -61,14 +62,18 @@ constexpr std::string_view library_name = "libtenure_record.so";
         if (!packed.error.empty()) {
             say(fmt::format("{}. The recording stays in {}", packed.error, each.path));
             if (made.code == exit_code::ok) made.code = exit_code::not_written;
-        } else if (each.is_main) {
-            made.own = packed.path;
-        } else if (each.process == static_cast<std::uint32_t>(ended.process)) {
-            made.after_exec.push_back(packed.path);
         } else {
-            made.others.push_back(packed.path);
+            const bool is_own_process = each.process == static_cast<std::uint32_t>(ended.process);
+            const trace_of whose = each.is_main     ? trace_of::program
+                                   : is_own_process ? trace_of::after_exec
+                                                    : trace_of::other_process;
+            std::error_code error;
+            const std::uintmax_t bytes = fs::file_size(packed.path, error);
+            made.traces.push_back({packed.path, whose, packed.program, error ? 0 : bytes});
         }
     }
+    std::stable_sort(made.traces.begin(), made.traces.end(),
+                     [](const kept_trace& a, const kept_trace& b) { return a.bytes > b.bytes; });
     return made;
 }
 
@@ -124,7 +129,8 @@ traced_program trace_program(const std::vector<std::string>& words, const trace_
     });
     if (sampler) sampler->stop();
     if (request.at_end) request.at_end();
-    return ended.process <= 0 ? refused({}, cannot_run) : keep(file, recording, ended, sampler ? &*sampler : nullptr);
+    return ended.process <= 0 ? refused({}, exit_code::failed)
+                              : keep(file, recording, ended, sampler ? &*sampler : nullptr);
 }
 
 }

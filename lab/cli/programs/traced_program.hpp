@@ -21,12 +21,24 @@ struct trace_request {
     std::function<void()> at_end{}; ///< called when the program has ended, before its files are packed
 };
 
+/// Whose trace it is.
+enum class trace_of : std::uint8_t {
+    program,       ///< the one that was started
+    after_exec,    ///< one that replaced it in its process
+    other_process, ///< one that it started
+};
+
+struct kept_trace {
+    std::string path;
+    trace_of whose = trace_of::program;
+    std::string program; ///< its name, without its folder; empty: not known
+    std::uint64_t bytes = 0;
+};
+
 /// What a run has left.
 struct traced_program {
-    std::string own;                     ///< the program's own trace; empty: there is none
-    std::vector<std::string> after_exec; ///< of programs that replaced it in its process
-    std::vector<std::string> others;     ///< of other processes
-    int code = 0;                        ///< the program's own; what to exit with if there is no trace
+    std::vector<kept_trace> traces; ///< the largest first; empty: there is none
+    int code = 0;                   ///< the program's own; what to exit with if that is 0 and a trace is missing
 };
 
 /// Runs a program. Errors are reported.

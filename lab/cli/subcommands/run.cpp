@@ -29,6 +29,7 @@
 #include "cli/subcommands/options.hpp"
 #include "cli/terminal.hpp"
 #include "observe/replay/separation/advice_file.hpp"
+#include "observe/trace/trace_chunks.hpp"
 
 namespace tenure::lab {
 
@@ -256,6 +257,9 @@ std::string run_command::apply_settings() const {
         std::error_code error;
         const std::string whole = std::filesystem::canonical(advice_, error).string();
         if (error) return fmt::format("--advice {}: {}", advice_, error.message());
+        if (trace_format::file_header header{}; read_header(whole, header))
+            return fmt::format("--advice {} is a trace. Make the advice of it first: tenure advise -o FILE {}", advice_,
+                               advice_);
         if (const read_advice found = load_advice(whole); !found.ok()) return fmt::format("--advice: {}", found.error);
         ::setenv("TENURE_ADVICE", whole.c_str(), 1);
         // The program has this process's number. It says if none of the files is loaded: nobody knows that yet.

@@ -7,6 +7,7 @@
 /// and know nothing of the file.
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -83,6 +84,14 @@ struct access_window {
     std::vector<watched_block> blocks;
 };
 
+/// Where a part lies in the trace that it was cut from.
+struct trace_part {
+    std::uint64_t from_ns = 0;
+    std::uint64_t to_ns = UINT64_MAX;
+    std::uint64_t whole_ns = 0;     ///< when the last event of that trace was, or of what was read of it
+    std::uint64_t older_blocks = 0; ///< the first so many blocks were in use when the part began
+};
+
 /// The events are in an order that may have been: each block is allocated before it is resized and freed, each thread's
 /// events are in its own order, and otherwise time decides. A block that the recording does not see allocated has no
 /// event; one without deallocate was in use at the end.
@@ -95,6 +104,7 @@ struct trace {
     std::vector<std::string> arguments;  ///< the command line of the program
     std::uint64_t blocks = 0;            ///< how many `events` allocates
     bool is_part = false;                ///< cut_trace() has made it
+    std::optional<trace_part> part;      ///< of a part, also of one that was read from a file
     std::uint64_t older_blocks = 0;      ///< of a part: the first so many were in use when it began
     std::uint64_t whole_ns = 0; ///< of a part: when the last event was, of the whole trace or of what was read of it
     std::uint32_t threads = 0;

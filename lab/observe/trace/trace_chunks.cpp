@@ -4,6 +4,7 @@
 #include "observe/trace/trace_chunks.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <fstream>
 
@@ -140,7 +141,8 @@ trace_chunks find_chunks(std::string_view bytes) {
 
 std::string lost_events_of(const format::file_header& header) {
     const std::uint32_t number = header.refusal != 0 ? header.refusal : header.last_error;
-    const char* const why = std::strerror(static_cast<int>(number));
+    const std::string why = number == ENOMEM ? "out of memory, or the limit of addresses is too low (ulimit -v)"
+                                             : std::strerror(static_cast<int>(number));
     if (header.lost_events != 0)
         return fmt::format("{} events are missing, because the recording could not grow: {}.", header.lost_events, why);
     if (header.refusal == 0) return {};

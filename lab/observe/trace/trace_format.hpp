@@ -69,6 +69,7 @@ enum class chunk_kind : std::uint8_t {
     damage = 6,      ///< text: a sentence that says what of the raw file could not be read when it was packed
     accesses = 7,    ///< windows in which blocks had watchpoints: access/access_chunks.hpp. Only in packed files
     live_blocks = 8, ///< blocks in use, with addresses: access/live_blocks.hpp. Only in raw files: packing drops it
+    part = 9,        ///< text of a file of `tenure trace cut`: "FROM TO WHOLE OLDER\n", see trace_part
 };
 
 /// How a payload is stored.

@@ -9,6 +9,7 @@
 
 #include "observe/trace/compression/compression.hpp"
 #include "observe/trace/trace_chunks.hpp"
+#include "report/letters.hpp"
 
 namespace tenure::lab {
 
@@ -92,6 +93,8 @@ packing_outcome pack_trace(std::string_view file, const packed_sink& sink, std::
         if (!to.is_written()) break;
         if (each.header.kind == format::chunk_kind::live_blocks) continue;
         if (payload_of(each, buffer, payload, why)) {
+            if (each.header.kind == format::chunk_kind::arguments && packed.program.empty())
+                packed.program = printable(payload.substr(0, payload.find('\0')));
             to.add(each.header, payload);
         } else {
             found.note_damage(why);

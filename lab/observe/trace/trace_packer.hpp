@@ -21,6 +21,7 @@ struct packing_outcome {
     std::string damage;      ///< what of the file was left out, in a sentence; empty: nothing
     std::string error;       ///< empty when there is a packed file; otherwise a sentence, without the file's name
     bool is_written = false; ///< whether the sink has taken all of it
+    std::string program;     ///< the first word of the command line; empty: not known
 
     [[nodiscard]] bool ok() const { return error.empty(); }
 };

@@ -126,7 +126,21 @@ void add_mappings(std::vector<trace_mapping> from, std::map<std::uint64_t, trace
     }
 }
 
+/// "FROM TO WHOLE OLDER\n". Returns   nothing if it is not valid.
+[[nodiscard]] std::optional<trace_part> part_in(std::string_view text) {
+    trace_part made;
+    const char *at = text.data(), *const end = at + text.size();
+    for (std::uint64_t* const each : {&made.from_ns, &made.to_ns, &made.whole_ns, &made.older_blocks}) {
+        const auto [behind, error] = std::from_chars(at, end, *each);
+        const char separator = each == &made.older_blocks ? '\n' : ' ';
+        if (error != std::errc{} || behind == end || *behind != separator) return {};
+        at = behind + 1;
+    }
+    return at == end && made.from_ns < made.to_ns ? std::optional(made) : std::nullopt;
+}
+
 void read_texts(const trace_chunks& file, trace& to) {
+    to.part = part_in(newest_text(file, format::chunk_kind::part));
     const std::vector<file_text_of> builds = texts_of(file, format::chunk_kind::builds);
     std::map<std::uint64_t, trace_mapping> mappings;
     for (const file_text_of& each : texts_of(file, format::chunk_kind::mappings)) {

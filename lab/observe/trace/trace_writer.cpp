@@ -171,6 +171,23 @@ void append_texts(std::string& file, const trace& of) {
     append_text(file, format::chunk_kind::builds, builds);
     append_text(file, format::chunk_kind::arguments, arguments);
     append_text(file, format::chunk_kind::damage, of.damage);
+    if (of.part.has_value())
+        append_text(
+            file, format::chunk_kind::part,
+            fmt::format("{} {} {} {}\n", of.part->from_ns, of.part->to_ns, of.part->whole_ns, of.part->older_blocks));
+}
+
+/// Where a part of a trace lies, which may be a part of another.
+[[nodiscard]] trace_part place_of_part(const trace& of, std::uint64_t from_ns, std::uint64_t to_ns) {
+    trace_part made{from_ns, to_ns, of.whole_ns, of.older_blocks};
+    if (!of.part.has_value()) return made;
+    const auto later = [&](std::uint64_t time_ns) {
+        return time_ns > UINT64_MAX - of.part->from_ns ? UINT64_MAX : of.part->from_ns + time_ns;
+    };
+    made.from_ns = later(from_ns);
+    made.to_ns = std::min(of.part->to_ns, later(to_ns));
+    made.whole_ns = of.part->whole_ns;
+    return made;
 }
 
 /// Chunks of the windows. `names`: of each block, one that an event gives it.
@@ -310,6 +327,7 @@ trace cut_trace(trace of, std::uint64_t from_ns, std::uint64_t to_ns) {
     events.erase(older_end, begin);
     events.shrink_to_fit();
     cut_windows(of, from_ns, to_ns, numbers);
+    of.part = place_of_part(of, from_ns, to_ns);
     return of;
 }
 

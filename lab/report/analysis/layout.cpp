@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "report/analysis/metric_value.hpp"
+#include "report/numbers.hpp"
 #include "report/result/primary.hpp"
 
 namespace tenure::lab {
@@ -87,7 +88,8 @@ cell make_cell(const contestant_result& contestant, const contestant_result* bas
     if (measured == nullptr) return {summarize({}), summarize({}), {}};
     const metric* reference = baseline == nullptr ? nullptr : find_metric(*baseline, column);
     const bool has_ratio = reference != nullptr && column.sense != better::neither;
-    return {value_of(*measured), has_ratio ? ratio_of(*measured, *reference) : summarize({}), measured->samples};
+    return {value_of(*measured), has_ratio ? ratio_of(*measured, *reference) : summarize({}), measured->samples,
+            measured->resolution};
 }
 
 table make_table(const experiment_result& found, std::string variant, std::vector<figure> figures) {
@@ -209,6 +211,11 @@ bool has_ratios(const table& from, std::size_t figure_index) {
 
 std::string figure_name(const figure& column) {
     return column.variant.empty() ? column.metric : fmt::format("{}, {}", column.metric, column.variant);
+}
+
+std::string median_text(const cell& one) {
+    if (one.value.median <= one.resolution && one.resolution > 0) return "< " + value_text(one.resolution);
+    return value_text(one.value.median);
 }
 
 std::string figure_title(const figure& column) {

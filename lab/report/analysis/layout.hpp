@@ -43,6 +43,7 @@ struct cell {
     summary value;
     summary ratio;               ///< to the baseline of the same round
     std::vector<double> samples; ///< empty in a result from a summary file
+    double resolution = 0;       ///< metric::resolution
 };
 
 struct table_row {
@@ -88,6 +89,9 @@ struct left_out_row {
 
 /// Whether any contestant has a ratio for a figure.
 [[nodiscard]] bool has_ratios(const table& from, std::size_t figure_index);
+
+/// The median of a cell, or "< 0.5" if it is not above the resolution of the clock.
+[[nodiscard]] std::string median_text(const cell& one);
 
 /// Whether `left` is the better value for this sense; NaN is never better.
 [[nodiscard]] bool better_than(double left, double right, better sense);

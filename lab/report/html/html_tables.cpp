@@ -31,7 +31,7 @@ struct figure_column {
 
     [[nodiscard]] std::string cells(std::size_t row) const {
         const cell& one = from.rows[row].cells[index];
-        const std::string median = value_text(one.value.median);
+        const std::string median = escaped(median_text(one));
         std::string words = holds_row(best, row) ? fmt::format("<td class=\"num first best\"><b>{}</b></td>", median)
                                                  : fmt::format("<td class=\"num first{}\">{}</td>",
                                                                one.value.count == 0 ? " none" : "", median);

@@ -37,6 +37,11 @@ void fields::read_rows(const char* key, std::vector<std::vector<std::string>>& i
     });
 }
 
+void fields::read(const char* key, double& into) {
+    const json* value = find(key);
+    if (value != nullptr) number_of(*value, place(key), into);
+}
+
 void fields::read_samples(const char* key, std::vector<double>& into) {
     read_list(key, [&](const json& item, const std::string& where) { number_of(item, where, into.emplace_back()); });
 }

@@ -31,6 +31,7 @@ public:
     /// Strings are made printable.
     void read(const char* key, std::string& into);
     void read(const char* key, bool& into);
+    void read(const char* key, double& into);
     void read_strings(const char* key, std::vector<std::string>& into);
     void read_rows(const char* key, std::vector<std::vector<std::string>>& into);
     void read_samples(const char* key, std::vector<double>& into);

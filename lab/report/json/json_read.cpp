@@ -54,6 +54,7 @@ metric read_metric(fields from) {
     from.read("variant", made.variant);
     from.read("unit", made.unit);
     from.read_word("better", better_words, made.sense);
+    from.read("resolution", made.resolution);
     from.read_samples("samples", made.samples);
     return made;
 }

@@ -28,6 +28,7 @@ ordered_json to_value(const metric& measured, const experiment_result& experimen
                       {"better", word_of(measured.sense)}};
     // Derived from the experiment's list, for readers of single figures. Our own reader ignores it.
     if (is_primary(experiment, measured.name, measured.variant)) made["primary"] = true;
+    if (measured.resolution > 0) made["resolution"] = json_number(measured.resolution);
     made["samples"] = array_of(measured.samples, json_number);
     return made;
 }

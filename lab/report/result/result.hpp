@@ -35,6 +35,7 @@ struct metric {
     better sense = better::smaller;
     std::vector<double> samples; ///< by round; a failed round holds NaN, so that index i is the same round for all
     std::optional<metric_summary> summarized = std::nullopt; ///< from a summary file, which has no samples
+    double resolution = 0; ///< of the clock: a value that is not above it was too short to be measured
 };
 
 /// The value of a list where there is no number: null in JSON.

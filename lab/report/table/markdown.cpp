@@ -62,7 +62,7 @@ std::string cell_text(const table& from, std::size_t row, std::size_t index, con
     const cell& one = from.rows[row].cells[index];
     if (one.value.count == 0) return "–";
     if (from.figures[index].is_told()) return fact_text(one.value);
-    std::string text = value_text(one.value.median);
+    std::string text = median_text(one);
     if (one.ratio.count != 0 && !from.rows[row].is_baseline) text += " " + ratio_text(one.ratio.median);
     return holds_row(best, row) ? fmt::format("**{}**", text) : text;
 }

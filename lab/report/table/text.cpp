@@ -74,7 +74,7 @@ struct figure_columns {
         const cell& one = from.rows[row].cells[index];
         if (is_told()) return cells.push_back({fact_text(one.value)});
         const bool is_best = holds_row(best, row);
-        cells.push_back({value_text(one.value.median) + (is_best ? "*" : " "), is_best ? tint::good : tint::none});
+        cells.push_back({median_text(one) + (is_best ? "*" : " "), is_best ? tint::good : tint::none});
         if (spread) cells.push_back({spread_text(one.value), tint::faint});
         if (ratio) cells.push_back({ratio_text(one.ratio.median), is_best ? tint::good : tint::none});
     }

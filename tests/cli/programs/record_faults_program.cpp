@@ -9,6 +9,7 @@
 //   rename-closed NEW the same, after it has closed all descriptors
 //   descriptors       can open no file for a while, in which it allocates blocks of 550 bytes
 //   interrupted       each second system call of the recorder is interrupted
+//   addresses         allocates blocks of 1 MiB, 200 in all, and ends with 1 if it gets one of them not
 //   unsupported       the file system reserves no room
 //   runs-on           leaves a child that allocates when it is told so: when the file "go" is there
 
@@ -43,6 +44,15 @@ void allocate(std::size_t bytes, int count = count_of_blocks) {
         passed = std::malloc(bytes);
         std::free(passed);
     }
+}
+
+int have_large_blocks() {
+    constexpr std::size_t bytes = std::size_t{1} << 20;
+    for (int each = 0; each < 200; ++each) {
+        passed = std::malloc(bytes);
+        if (passed == nullptr) return 1;
+    }
+    return 0;
 }
 
 void close_from(int first) {
@@ -167,6 +177,7 @@ int main(int count, char** words) {
     if (std::strcmp(what, "rename") == 0 && count > 2) return rename_file(words[2], false);
     if (std::strcmp(what, "rename-closed") == 0 && count > 2) return rename_file(words[2], true);
     if (std::strcmp(what, "descriptors") == 0) return have_no_descriptors();
+    if (std::strcmp(what, "addresses") == 0) return have_large_blocks();
     if (std::strcmp(what, "interrupted") == 0) return be_interrupted();
     if (std::strcmp(what, "unsupported") == 0) return be_unsupported();
     return 2;

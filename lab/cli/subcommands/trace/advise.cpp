@@ -19,6 +19,7 @@
 #include "cli/arguments/nearest.hpp"
 #include "cli/arguments/row_choice.hpp"
 #include "cli/command_line.hpp"
+#include "cli/last_resort.hpp"
 #include "cli/programs/child_program.hpp"
 #include "cli/programs/traced_program.hpp"
 #include "cli/subcommands/trace/separation_advice.hpp"
@@ -61,20 +62,6 @@ found_malloc find_base(const std::string& name) {
     return none;
 }
 
-/// The largest of the traces: a program may start the one that does the work. Empty if there is none.
-std::string largest_of(const traced_program& recorded) {
-    std::string largest = recorded.own;
-    const auto bytes = [](const std::string& file) {
-        std::error_code error;
-        const std::uintmax_t found = file.empty() ? 0 : fs::file_size(file, error);
-        return error ? 0 : found;
-    };
-    for (const std::vector<std::string>* const files : {&recorded.after_exec, &recorded.others})
-        for (const std::string& each : *files)
-            if (bytes(each) > bytes(largest)) largest = each;
-    return largest;
-}
-
 /// `name`: if the trace does not tell.
 std::string command_line_of(const trace& recorded, const std::string& name) {
     return recorded.arguments.empty() ? name : printable(fmt::format("{}", fmt::join(recorded.arguments, " ")));
@@ -97,6 +84,9 @@ advise_command::advise_command(CLI::App& app)
         ->type_name("N")
         ->capture_default_str();
     options_.add_to(*command_, 9);
+    command_->add_flag("--access", samples_accesses_,
+                       "With a program: also watches some of its blocks while it is recorded, and tells which are "
+                       "touched together, or never");
     command_->add_option("--json", json_, "Writes all data as JSON; - means standard output")->type_name("FILE");
     command_
         ->add_option("-o,--out", out_,
@@ -117,12 +107,12 @@ advise_command::advise_command(CLI::App& app)
         ->add_option("trace", words_,
                      "A file that `tenure record` has written; or, after --, a program and its arguments, which is "
                      "recorded first")
-        ->required()
         ->type_name("FILE or -- PROGRAM");
     command_->footer(
         "\n"
         "Examples:\n"
         "  tenure advise -- ./parse input                       runs a program, and what it could allocate otherwise\n"
+        "  tenure advise --access -- ./parse input              also which of its blocks are touched together\n"
         "  tenure record --stacks 32 -o parse.trace -- ./parse  records a program\n"
         "  tenure advise parse.trace --base jemalloc --html advice.html\n"
         "  tenure advise -o parse.advice --check other.trace parse.trace  for tenure run --advice, without a "
@@ -144,11 +134,17 @@ advise_command::advise_command(CLI::App& app)
         "without a build ID gets no sites.\n\n"
         "Exit codes: of a program that is run, its own unless that is 0, or 128 plus the signal's number when a signal "
         "ended it; 0 ok, also if there is no advice; 2 invalid command line, or a file that is no trace or is empty; 3 "
-        "a file or standard output could not be written; 70 the command itself failed; 126 the program cannot be "
-        "recorded; 127 the program was not found; 130 interrupted.");
+        "a file or standard output could not be written, or the program was not recorded; 70 the command itself "
+        "failed; 126 the program cannot be recorded, and was not run; 127 the program was not found; 130 interrupted.");
 }
 
 std::string advise_command::mistake_in_options(bool is_run) const {
+    if (words_.empty())
+        return "nothing was given to advise on: tenure advise -- PROGRAM ... runs and records a program; tenure advise "
+               "FILE reads a file of tenure record";
+    if (samples_accesses_ && !is_run)
+        return "--access is for a program that is run: tenure record --access records what tenure advise FILE reads";
+    if (samples_accesses_ && !out_.empty()) return "-o does not use --access: it is for advice without -o";
     if (!is_run && words_.size() > 1)
         return fmt::format("advise takes one trace, and not {} as well. A program and its arguments follow --: tenure "
                            "advise -- PROGRAM ...",
@@ -172,6 +168,10 @@ std::string advise_command::mistake_in_options(bool is_run) const {
 }
 
 int advise_command::run(int argc, char** argv) const {
+    return run_and_tell([&] { return advise(argc, argv); }, large_trace_hint);
+}
+
+int advise_command::advise(int argc, char** argv) const {
     const bool is_run = std::any_of(argv, argv + argc, [](const char* word) { return std::string_view(word) == "--"; });
     if (const std::string mistake = mistake_in_options(is_run); !mistake.empty()) {
         say(mistake);
@@ -199,20 +199,24 @@ int advise_command::run(int argc, char** argv) const {
 int advise_command::record_and_advise(const found_malloc& base) const {
     const temporary_folder folder("tenure-advise-");
     if (!folder.is_there()) {
-        say(fmt::format("cannot create a folder for the trace: {}", folder.refusal()));
+        say(fmt::format("cannot create a folder for the trace: {}. Set TMPDIR to a folder in which you may write, or "
+                        "record with tenure record -o FILE",
+                        folder.refusal()));
         return exit_code::not_written;
     }
     trace_request request;
     request.file = folder.path() + "/" + fs::path(words_.front()).filename().string() + ".trace";
     request.stacks = recorded_frames;
+    request.samples_accesses = samples_accesses_;
     // While the program runs, Ctrl-C is for the program. After that it must not leave the folder behind.
     std::optional<interrupt_guard> guard;
     request.at_end = [&] { guard.emplace(); };
     const traced_program recorded = trace_program(words_, request);
     if (interrupted()) return say_interrupted();
-    const std::string largest = largest_of(recorded);
-    if (largest.empty()) return recorded.code;
-    const bool is_alone = recorded.after_exec.empty() && recorded.others.empty();
+    if (recorded.traces.empty()) return recorded.code;
+    // A program may start the one that does the work.
+    const std::string& largest = recorded.traces.front().path;
+    const bool is_alone = recorded.traces.size() == 1;
     const int advised = advise_file(largest, base, is_alone ? origin::only_process : origin::one_of_several);
     return recorded.code != exit_code::ok ? recorded.code : advised;
 }
@@ -247,13 +251,14 @@ int advise_command::advise_file(const std::string& file, const found_malloc& bas
     }
     if (interrupted()) return say_interrupted();
     const place_names named = [&](std::uint32_t stack) { return names.of(stack); };
+    // Files first: nobody may read standard output any more, and then writing to it ends the process.
     bool is_written = true;
+    if (!json_.empty()) is_written = write_to(json_, to_json(found, named));
+    if (!html_.empty()) is_written = write_to(html_, to_html(found, named, shown)) && is_written;
     if (is_run)
         std::fputs(to_text(found, named, output_style()).c_str(), stderr); // standard output is the program's
     else if (html_ != "-" && json_ != "-")
-        is_written = print(to_text(found, named, output_style()));
-    if (!json_.empty()) is_written = write_to(json_, to_json(found, named)) && is_written;
-    if (!html_.empty()) is_written = write_to(html_, to_html(found, named, shown)) && is_written;
+        is_written = print(to_text(found, named, output_style())) && is_written;
     return is_written ? exit_code::ok : exit_code::not_written;
 }
 

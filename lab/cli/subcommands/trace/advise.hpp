@@ -29,6 +29,7 @@ private:
     /// Where a trace comes from.
     enum class origin : std::uint8_t { file, only_process, one_of_several };
     [[nodiscard]] int advise_file(const std::string& file, const found_malloc& base, origin from) const;
+    [[nodiscard]] int advise(int argc, char** argv) const;
     [[nodiscard]] int record_and_advise(const found_malloc& base) const;
 
     CLI::App* command_;
@@ -36,6 +37,7 @@ private:
     std::uint32_t groups_ = 8;
     std::string base_ = "glibc", json_, html_, out_;
     std::vector<std::string> checks_, words_;
+    bool samples_accesses_ = false;
 };
 
 }

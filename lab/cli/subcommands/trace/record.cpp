@@ -5,8 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdio>
 #include <filesystem>
+#include <string>
 
 #include <tenure/base/options.hpp>
 
@@ -14,6 +16,7 @@
 #include "cli/command_line.hpp"
 #include "cli/programs/traced_program.hpp"
 #include "cli/terminal.hpp"
+#include "observe/replay/report/advice_words.hpp"
 #include "observe/tracer/record/settings.hpp"
 
 namespace tenure::lab {
@@ -23,6 +26,16 @@ namespace {
 /// Reads "64K" as options are read. Returns   false if it is not valid.
 [[nodiscard]] bool read_bytes(const std::string& text, std::uint64_t& to) {
     return parse_option(option_table()[static_cast<std::size_t>(option::profile_sample_bytes)], text, to);
+}
+
+/// The line that names a trace; of one of several it says which program's it is.
+[[nodiscard]] std::string line_of(const kept_trace& of, bool is_one_of_several) {
+    constexpr std::array names{"trace", "trace of the same process after exec", "trace of another process"};
+    const std::string about = is_one_of_several
+                                  ? fmt::format(" ({}, {})", of.program.empty() ? "program not known" : of.program,
+                                                bytes_in_words(static_cast<double>(of.bytes)))
+                                  : "";
+    return fmt::format("{}: {}{}\n", names[static_cast<std::size_t>(of.whose)], of.path, about);
 }
 
 }
@@ -60,11 +73,13 @@ record_command::record_command(CLI::App& app)
         "  tenure trace info perl.trace                    what the trace says\n\n"
         "Other processes that the program starts are recorded too, each in a file of its own: FILE.PROCESS. So is a "
         "program that replaces another in its process: of a script that begins with #!/usr/bin/env, FILE has what env "
-        "does, and FILE.PROCESS the script. While a program runs, its file is FILE.raw; that stays if this command is "
+        "does, and FILE.PROCESS the script. They are listed with the name of the program, the largest first. While a "
+        "program runs, its file is FILE.raw; that stays if this command is "
         "killed, and can be read like the other.\n\n"
         "Exit codes: the program's own, or 128 plus the signal's number when a signal ended it; 2 invalid command "
-        "line, or the library was not found; 3 the file could not be written; 70 the command itself failed; 126 the "
-        "program cannot be recorded; 127 the program was not found.");
+        "line, or the library was not found; 3 the file could not be written, or the program ended with 0 and was not "
+        "recorded; 70 the command itself failed; 126 the program cannot be recorded, and was not run; 127 the program "
+        "was not found.");
 }
 
 std::string record_command::mistake_in_options() const {
@@ -89,11 +104,7 @@ int record_command::run() const {
     request.has_free_stacks = !has_no_free_stacks_;
     if (!sample_.empty()) static_cast<void>(read_bytes(sample_, request.sample_bytes));
     const traced_program found = trace_program(words_, request);
-    if (!found.own.empty()) std::fputs(fmt::format("trace: {}\n", found.own).c_str(), stderr);
-    for (const std::string& each : found.after_exec)
-        std::fputs(fmt::format("trace of the same process after exec: {}\n", each).c_str(), stderr);
-    for (const std::string& each : found.others)
-        std::fputs(fmt::format("trace of another process: {}\n", each).c_str(), stderr);
+    for (const kept_trace& each : found.traces) std::fputs(line_of(each, found.traces.size() > 1).c_str(), stderr);
     return found.code;
 }
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <span>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "bench/harness/worker/interrupt.hpp"
 #include "cli/arguments/row_choice.hpp"
 #include "cli/command_line.hpp"
+#include "cli/last_resort.hpp"
 #include "cli/programs/child_program.hpp"
 #include "cli/terminal.hpp"
 #include "observe/replay/plan/neighbours.hpp"
@@ -78,6 +80,15 @@ void add_places(experiment_result& found, const replay_plan& plan) {
     }
 }
 
+/// Prints what is known before the replays. That nobody reads it does not end the process, which may have files to
+/// write. Returns   whether it was written.
+bool print_facts(const std::string& facts) {
+    const auto before = std::signal(SIGPIPE, SIG_IGN);
+    const bool is_written = print(facts + "\n");
+    static_cast<void>(std::signal(SIGPIPE, before));
+    return is_written;
+}
+
 bool has_failed(const experiment_result& found) {
     return std::any_of(found.contestants.begin(), found.contestants.end(),
                        [](const contestant_result& each) { return each.state == outcome::failed; });
@@ -108,7 +119,7 @@ replay_command::replay_command(CLI::App& app)
         ->check(CLI::Range(0U, 600U))
         ->type_name("S")
         ->capture_default_str();
-    command_->add_option("trace", file_, "A file that `tenure record` has written")->required()->type_name("FILE");
+    command_->add_option("trace", file_, "A file that `tenure record` has written")->type_name("FILE");
     command_->footer("\n"
                      "Examples:\n"
                      "  tenure record --out parse.trace -- ./parse input     records a program\n"
@@ -139,6 +150,14 @@ std::string replay_command::facts_of(const trace& recorded, const replay_plan& p
 }
 
 int replay_command::run(int argc, char** argv) const {
+    return run_and_tell([&] { return replay(argc, argv); }, large_trace_hint);
+}
+
+int replay_command::replay(int argc, char** argv) const {
+    if (file_.empty()) {
+        say("nothing was given to replay: tenure replay FILE, with a file of tenure record -o FILE -- PROGRAM ...");
+        return exit_code::bad_usage;
+    }
     if (json_ == "-" && html_ == "-") {
         say("standard output takes one of --html and --json");
         return exit_code::bad_usage;
@@ -161,8 +180,9 @@ int replay_command::run(int argc, char** argv) const {
     const experiment& described = replay_experiments()[0];
     std::vector<std::string> against = against_;
     std::erase_if(against, [](const std::string& name) { return name == "glibc"; }); // takes part in any case
-    row_choice choice(
-        against.empty() && !against_.empty() ? std::vector<std::string>{std::string(own_malloc_name)} : against, {});
+    row_choice choice(against.empty() && !against_.empty() ? std::vector<std::string>{std::string(own_malloc_name)}
+                                                           : against,
+                      {}, peer_kind::malloc);
     const replay_settings settings = options_.settings();
     run_settings how;
     how.rounds = settings.rounds;
@@ -200,16 +220,20 @@ int replay_command::run(int argc, char** argv) const {
         facts += fmt::format("The part with the program's threads is left out: {}.\n", without_threads);
     if (wait_s_ != 0) facts += wait_in_words(wait_s_);
     const bool has_output = json_ == "-" || html_ == "-"; // that is for a program
-    if (!has_output && !print(facts + "\n")) return exit_code::not_written;
+    const bool has_files = !has_output && !(json_.empty() && html_.empty());
+    if (!has_output && !print_facts(facts) && !has_files) return exit_code::not_written;
     found.experiments.push_back(run_experiment(described, options, rows, how));
     found.complete = !interrupted();
     drop_digests(found.experiments[0]);
+    note_timer_step(found.experiments[0]);
     add_places(found.experiments[0], folded);
     for (parameter& each : found.experiments[0].parameters)
         if (each.name == "--touch") each.value = name_of(settings.touch);
-    bool is_written = has_output || print(text_tables(found.experiments[0], found.machine, output_style()));
-    if (!json_.empty()) is_written = write_to(json_, to_json(found) + "\n") && is_written;
+    // Files first: nobody may read standard output any more, and then writing to it ends the process.
+    bool is_written = true;
+    if (!json_.empty()) is_written = write_to(json_, to_json(found) + "\n");
     if (!html_.empty()) is_written = write_to(html_, replay_page(found, file_, facts)) && is_written;
+    if (!has_output) is_written = print(text_tables(found.experiments[0], found.machine, output_style())) && is_written;
     if (!found.complete) return exit_code::interrupted;
     if (!is_written) return exit_code::not_written;
     return has_failed(found.experiments[0]) ? exit_code::row_failed : exit_code::ok;

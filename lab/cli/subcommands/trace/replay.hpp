@@ -22,6 +22,7 @@ public:
     [[nodiscard]] int run(int argc, char** argv) const;
 
 private:
+    [[nodiscard]] int replay(int argc, char** argv) const;
     [[nodiscard]] std::string facts_of(const trace& recorded, const replay_plan& plan) const;
 
     CLI::App* command_;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include <CLI/CLI.hpp>
 
@@ -29,6 +30,10 @@ private:
     std::uint64_t seed_ = 0;
     std::string touch_ = "ends";
 };
+
+/// What helps when a trace does not fit into memory.
+inline constexpr std::string_view large_trace_hint =
+    "a part of the trace may fit. Make one with tenure trace cut FILE --from TIME --to TIME -o PART";
 
 /// Reads a trace for a command. Says on standard error what is wrong with it.
 /// Returns   a trace whose error is empty, or one that cannot be used.

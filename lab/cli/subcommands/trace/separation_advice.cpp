@@ -25,6 +25,7 @@
 #include "observe/replay/separation/advice_file.hpp"
 #include "observe/replay/separation/separation_search.hpp"
 #include "observe/trace/trace_reader.hpp"
+#include "report/letters.hpp"
 
 namespace tenure::lab {
 
@@ -124,7 +125,9 @@ int advise_separation(trace& recorded, const separation_request& request) {
     if (is_written && found.advised.sites.empty())
         text += fmt::format("{} is written, without sites.\n", request.file);
     else if (is_written)
-        text += fmt::format("{} is written. Use it: tenure run --advice {} -- PROGRAM\n", request.file, request.file);
+        text += fmt::format("{} is written{}. Use it: tenure run --advice {} -- PROGRAM\n", request.file,
+                            recorded.arguments.empty() ? "" : ", for " + printable(recorded.arguments.front()),
+                            request.file);
     if (request.report_to == report_stream::err)
         std::fputs(text.c_str(), stderr);
     else

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "cli/command_line.hpp"
+#include "cli/last_resort.hpp"
 #include "cli/programs/child_program.hpp"
 #include "cli/programs/profiled_program.hpp"
 #include "cli/terminal.hpp"
@@ -94,9 +95,12 @@ trace_command::trace_command(CLI::App& app)
 int trace_command::run() const {
     // A file that reaches a limit of its size is an error that is reported. Nothing is started that would inherit it.
     static_cast<void>(std::signal(SIGXFSZ, SIG_IGN));
-    if (cut_->parsed()) return write_part();
     if (import_->parsed()) return import_recording();
-    return info_->parsed() ? show_info() : write_events();
+    const auto run_chosen = [&] {
+        if (cut_->parsed()) return write_part();
+        return info_->parsed() ? show_info() : write_events();
+    };
+    return run_and_tell(run_chosen, "a part of the trace may fit: --from TIME --to TIME");
 }
 
 std::optional<trace_command::range> trace_command::chosen_range() const {

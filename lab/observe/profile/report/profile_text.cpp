@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "observe/symbols/short_names.hpp"
 #include "report/letters.hpp"
 #include "report/numbers.hpp"
 
@@ -19,13 +20,15 @@ namespace tenure::lab {
 namespace {
 
 [[nodiscard]] std::string share_of(double part, double whole) {
-    return whole > 0 ? fmt::format("{:.1f} %", 100 * part / whole) : std::string{"–"};
+    if (whole <= 0) return std::string{"–"};
+    const double percent = 100 * part / whole;
+    return percent > 0 && percent < 0.1 ? std::string("< 0.1 %") : fmt::format("{:.1f} %", percent);
 }
 
 [[nodiscard]] std::string place_line(const named_frame& frame, std::string_view word, std::size_t width) {
     const std::string place = shown_place(frame);
-    const std::string text =
-        fmt::format("{}{}{}", word, shown(frame), place.empty() ? std::string{} : fmt::format(" ({})", place));
+    const std::string text = fmt::format("{}{}{}", word, with_short_names(shown(frame)),
+                                         place.empty() ? std::string{} : fmt::format(" ({})", place));
     return fmt::format("       {}\n", elided(text, std::max<std::size_t>(width, 40) - 7));
 }
 

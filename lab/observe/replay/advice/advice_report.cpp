@@ -176,9 +176,9 @@ private:
         const paired_estimate& ratio = saving.time_ratio.is_below(1) ? saving.first_ratio : saving.time_ratio;
         return fmt::format(
             "it would fit {} ({}), but a replay does not prove that it saves time: {:+.1f} % [{:+.1f} to "
-            "{:+.1f}] of the whole replay{}",
+            "{:+.1f}] of the whole replay{}{}",
             with_article(of.kind), of.why, (ratio.median - 1) * 100, (ratio.low - 1) * 100, (ratio.high - 1) * 100,
-            saving.is_first_alone || &ratio == &saving.first_ratio ? " on a new heap" : "");
+            saving.is_first_alone || &ratio == &saving.first_ratio ? " on a new heap" : "", hint_of_rounds(ratio));
     }
 
     /// Scopes of two groups that break each other: a block would come from the inner scope and outlive it. The group

@@ -138,6 +138,14 @@ paired_estimate estimate_of(std::span<const double> values, double chance) {
     return made;
 }
 
+std::string hint_of_rounds(const paired_estimate& ratio) {
+    constexpr std::uint32_t factor = 4, most = 10'000; // the interval of four times as many is half as wide
+    const bool may_be_below = ratio.median < 1 && !ratio.is_below(1);
+    return may_be_below && ratio.rounds < most
+               ? fmt::format(" (--rounds {} may decide it)", std::min(ratio.rounds * factor, most))
+               : std::string();
+}
+
 std::uint32_t least_rounds(double chance) {
     std::uint32_t rounds = 1;
     for (double outside = 0.5; 2 * outside > chance; outside /= 2) ++rounds;

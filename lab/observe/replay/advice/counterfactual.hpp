@@ -43,6 +43,10 @@ struct paired_estimate {
 /// `chance`: that the true median is outside the interval.
 [[nodiscard]] paired_estimate estimate_of(std::span<const double> values, double chance = usual_chance);
 
+/// " (--rounds 36 may decide it)", for an interval that is too wide to show whether a ratio is below 1, as its median
+/// is; otherwise empty.
+[[nodiscard]] std::string hint_of_rounds(const paired_estimate& ratio);
+
 /// The fewest rounds that have an interval: 6 for the usual chance.
 [[nodiscard]] std::uint32_t least_rounds(double chance = usual_chance);
 

@@ -52,9 +52,10 @@ private:
                            bytes_in_words(saving.advised.distance), bytes_in_words(saving.recorded.distance));
     return fmt::format(
         "a group brings the pairs nearer ({} in the middle, {} as recorded), but a replay does not prove "
-        "that reading them takes less time: {:+.1f} % [{:+.1f} to {:+.1f}]",
+        "that reading them takes less time: {:+.1f} % [{:+.1f} to {:+.1f}]{}",
         bytes_in_words(saving.advised.distance), bytes_in_words(saving.recorded.distance),
-        (saving.visit_ratio.median - 1) * 100, (saving.visit_ratio.low - 1) * 100, (saving.visit_ratio.high - 1) * 100);
+        (saving.visit_ratio.median - 1) * 100, (saving.visit_ratio.low - 1) * 100, (saving.visit_ratio.high - 1) * 100,
+        hint_of_rounds(saving.visit_ratio));
 }
 
 }

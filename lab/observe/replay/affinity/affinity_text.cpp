@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "report/json/json_text.hpp"
+#include "report/numbers.hpp"
 
 namespace tenure::lab {
 
@@ -28,7 +29,7 @@ constexpr std::size_t max_untouched = 8; ///< that are shown as text
     return fmt::format("{}: {} of {}", text, count_in_words(site.blocks.size(), "block"), sizes_in_words(site));
 }
 
-[[nodiscard]] std::string percent(double share) { return fmt::format("{:.0f} %", share * 100); }
+[[nodiscard]] std::string percent(double share) { return share_text(share); }
 
 [[nodiscard]] std::string accesses_in_words(std::uint64_t count) {
     return fmt::format("{} {}", count, count == 1 ? "access" : "accesses");

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "report/numbers.hpp"
+
 namespace tenure::lab {
 
 std::string sizes_in_words(const block_group& group) {
@@ -62,7 +64,7 @@ std::string frees_in_words(const block_group& group, const place_names& names) {
     }
     if (shown == 0) return {};
     const double share = static_cast<double>(group.freed_there) / static_cast<double>(group.blocks.size() - group.left);
-    return fmt::format("{} ({:.0f} % of the frees; {})", text, share * 100,
+    return fmt::format("{} ({} of the frees; {})", text, share_text(share),
                        count_in_words(group.freed_stacks, "call stack"));
 }
 

@@ -9,6 +9,7 @@
 #include "observe/replay/report/lifetime_chart.hpp"
 #include "report/html/html_style.hpp"
 #include "report/html/html_words.hpp"
+#include "report/numbers.hpp"
 
 namespace tenure::lab {
 
@@ -43,9 +44,9 @@ std::string figures(const block_group& group, bool has_frames, const place_names
                               time_in_words(group.time_ns.longest)));
     if (has_frames)
         text += row("frames", clock(number(group.frames.p50), number(group.frames.p99), number(group.frames.longest)));
-    text += row("freed by the allocating thread", fmt::format("{:.1f} %", group.same_thread_share * 100));
-    text += row("freed youngest first", fmt::format("{:.1f} %", group.lifo_share * 100));
-    text += row("freed together", fmt::format("{:.1f} %", group.together_share * 100));
+    text += row("freed by the allocating thread", share_text(group.same_thread_share));
+    text += row("freed youngest first", share_text(group.lifo_share));
+    text += row("freed together", share_text(group.together_share));
     if (const std::string frees = frees_in_words(group, names); !frees.empty()) text += row("freed in", frees);
     if (group.resizes != 0)
         text += row("reallocations", fmt::format("{} of {}", group.resizes, count_in_words(group.resized, "block")));

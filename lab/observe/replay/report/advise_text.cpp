@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "observe/replay/affinity/affinity_text.hpp"
+#include "report/numbers.hpp"
 #include "report/table/text_grid.hpp"
 
 namespace tenure::lab {
@@ -30,8 +31,8 @@ std::string clocks(const char* name, const std::string& p50, const std::string& 
 
 std::string facts(const block_group& group, bool has_frames, const place_names& names) {
     std::string text =
-        fmt::format("{} of {} ({:.0f} % have {}), {} in all; at most {} in use ({}), {} at the end\n",
-                    count_in_words(group.blocks.size(), "block"), sizes_in_words(group), group.common_share * 100,
+        fmt::format("{} of {} ({} have {}), {} in all; at most {} in use ({}), {} at the end\n",
+                    count_in_words(group.blocks.size(), "block"), sizes_in_words(group), share_text(group.common_share),
                     group.most_common, bytes_in_words(static_cast<double>(group.bytes)), group.peak_blocks,
                     bytes_in_words(static_cast<double>(group.peak_bytes)), group.left);
     const auto number = [](std::uint64_t value) { return std::to_string(value); };
@@ -46,8 +47,9 @@ std::string facts(const block_group& group, bool has_frames, const place_names& 
     if (has_frames)
         text +=
             "; " + clocks("frames", number(group.frames.p50), number(group.frames.p99), number(group.frames.longest));
-    text += fmt::format("\nfreed by the allocating thread {:.0f} %, youngest first {:.0f} %, together {:.0f} %",
-                        group.same_thread_share * 100, group.lifo_share * 100, group.together_share * 100);
+    text += fmt::format("\nfreed by the allocating thread {}, youngest first {}, together {}",
+                        share_text(group.same_thread_share), share_text(group.lifo_share),
+                        share_text(group.together_share));
     if (group.resizes != 0)
         text += fmt::format("; reallocated: {}, {:.1f} times each", count_in_words(group.resized, "block"),
                             static_cast<double>(group.resizes) / static_cast<double>(group.resized));
@@ -94,11 +96,11 @@ std::string to_text(const advice_report& found, const place_names& names, text_s
     std::size_t number = 0;
     for (const advised_group& each : found.groups) {
         const std::string title = fmt::format("{}. {}", ++number, place_in_words(*each.group, names));
-        text += painted(title, tint::strong, style.colours) + "\n";
+        text += painted(wrapped(title, style.width, 3), tint::strong, style.colours) + "\n";
         if (each.group->stack != 0) {
             const std::vector<std::string> frames = frames_in_words(*each.group, names);
             for (std::size_t i = 1; i < frames.size(); ++i)
-                if (i < max_frames || i + 1 == frames.size()) text += "     " + frames[i] + "\n";
+                if (i < max_frames || i + 1 == frames.size()) add_wrapped(text, frames[i] + "\n", style.width, 5);
         }
         add_wrapped(text, facts(*each.group, found.has_frames, names), style.width, 3);
         add_wrapped(text, advice_lines(each, names), style.width, 3);

@@ -23,9 +23,10 @@ std::string paragraph(const std::string& text, std::size_t columns, std::size_t 
 }
 
 std::string sum_in_words(const site_figures& sum, std::uint64_t all_calls) {
-    return fmt::format("{} calls ({:.1f} %), {} in all, {} held on average", sum.calls,
-                       100.0 * static_cast<double>(sum.calls) /
-                           static_cast<double>(std::max<std::uint64_t>(all_calls, 1)),
+    const double percent =
+        100.0 * static_cast<double>(sum.calls) / static_cast<double>(std::max<std::uint64_t>(all_calls, 1));
+    const std::string share = percent > 0 && percent < 0.1 ? std::string("< 0.1 %") : fmt::format("{:.1f} %", percent);
+    return fmt::format("{} calls ({}), {} in all, {} held on average", sum.calls, share,
                        bytes_in_words(static_cast<double>(sum.bytes)), bytes_in_words(sum.held));
 }
 

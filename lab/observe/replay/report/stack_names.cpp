@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "observe/profile/saved_profile.hpp"
+#include "observe/symbols/short_names.hpp"
 
 namespace tenure::lab {
 
@@ -21,7 +22,7 @@ std::string words_of(const profile_frame& frame) {
     std::string text;
     for (const named_frame& each : frame.functions) {
         if (!text.empty()) text += ", in ";
-        text += shown(each);
+        text += with_short_names(shown(each));
         if (!each.file.empty())
             text += fmt::format(" at {}:{}", std::filesystem::path(each.file).filename().string(), each.line);
     }

@@ -22,7 +22,8 @@ public:
     /// Requires  `recorded` outlives the object.
     explicit stack_names(const trace& recorded) : recorded_(recorded) {}
 
-    /// The frames of a stack, innermost first: "parse(char const*) at parse.cpp:120". Functions that were inlined are
+    /// The frames of a stack, innermost first: "parse(char const*) at parse.cpp:120", with short names of standard
+    /// types. Functions that were inlined are
     /// before the one that contains them. Those of operator new and Tenure itself are empty.
     [[nodiscard]] const std::vector<std::string>& of(std::uint32_t stack);
 

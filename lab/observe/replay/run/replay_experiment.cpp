@@ -10,7 +10,9 @@
 
 #include "observe/replay/run/replay_experiment.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "bench/harness/worker/worker.hpp"
 #include "observe/replay/run/replay_worker.hpp"
@@ -122,6 +124,20 @@ const std::array<experiment, 2> described{{
 }
 
 std::span<const experiment> replay_experiments() { return described; }
+
+void note_timer_step(experiment_result& found) {
+    double step = 0;
+    for (contestant_result& each : found.contestants) {
+        for (const metric& one : each.metrics)
+            if (one.name == replay_timer_step)
+                for (const double sample : one.samples) step = std::max(step, std::isnan(sample) ? 0 : sample);
+        std::erase_if(each.metrics, [](const metric& one) { return one.name == replay_timer_step; });
+    }
+    for (contestant_result& each : found.contestants)
+        for (metric& one : each.metrics)
+            if (one.variant == calls_allocate || one.variant == calls_free || one.variant == calls_realloc)
+                one.resolution = step;
+}
 
 bool is_replay_worker(int argc, char** argv) {
     if (argc < 3 || argv[1] != worker_command) return false;

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "bench/harness/experiment.hpp"
+#include "report/result/result.hpp"
 
 namespace tenure::lab {
 
@@ -23,6 +24,13 @@ inline constexpr std::string_view replay_time = "time per call";
 inline constexpr std::string_view replay_first = "first replay";
 inline constexpr std::string_view replay_peak = "peak resident";
 inline constexpr std::string_view replay_digest = "contents";
+
+/// The step of the clock of single calls, in ns: shorter ones are shown as such.
+inline constexpr std::string_view replay_timer_step = "timer step";
+/// Variants of the figures of single calls.
+inline constexpr std::string_view calls_allocate = "allocate", calls_free = "free", calls_realloc = "realloc";
+/// Takes the steps out of a result, and notes the largest as the resolution of the figures of single calls.
+void note_timer_step(experiment_result& found);
 
 /// Names of other figures.
 inline constexpr std::string_view replay_mean = "resident per live byte, mean";

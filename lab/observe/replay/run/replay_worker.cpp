@@ -78,9 +78,10 @@ public:
     }
 
     void report(const task& asked, double ns_per_tick) {
-        report_list(asked, allocations_, "allocate", ns_per_tick);
-        report_list(asked, frees_, "free", ns_per_tick);
-        report_list(asked, resizes_, "realloc", ns_per_tick);
+        report_list(asked, allocations_, calls_allocate, ns_per_tick);
+        report_list(asked, frees_, calls_free, ns_per_tick);
+        report_list(asked, resizes_, calls_realloc, ns_per_tick);
+        asked.out.value(replay_timer_step, {}, "ns", static_cast<double>(tick_step()) * ns_per_tick, better::neither);
     }
 
 private:
@@ -114,7 +115,9 @@ private:
         for (const auto& [name, share, least_calls] : wanted) {
             if (of.count < least_calls) continue;
             const double place = share * static_cast<double>(of.count - 1);
-            asked.out.value(name, variant, "ns", sorted[static_cast<std::size_t>(place)] * ns_per_tick,
+            // What is shorter than a step is shown as that, and compared as if it had taken the step.
+            const std::uint64_t ticks = std::max<std::uint64_t>(sorted[static_cast<std::size_t>(place)], tick_step());
+            asked.out.value(name, variant, "ns", static_cast<double>(ticks) * ns_per_tick,
                             name == "worst" ? better::neither : better::smaller);
         }
     }

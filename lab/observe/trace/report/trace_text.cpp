@@ -77,6 +77,13 @@ constexpr std::array calls{"allocate", "deallocate", "resize", "frame", "mark"};
     return all;
 }
 
+[[nodiscard]] nlohmann::json json_of(const std::optional<trace_part>& part) {
+    if (!part.has_value()) return {};
+    return {{"from_ns", part->from_ns},
+            {"to_ns", part->to_ns == UINT64_MAX ? nlohmann::json() : nlohmann::json(part->to_ns)},
+            {"of_ns", part->whole_ns}};
+}
+
 }
 
 std::string_view name_of(trace_family family) { return families[static_cast<std::size_t>(family)]; }
@@ -121,9 +128,15 @@ std::string to_text(const trace& of, const trace_figures& figures, std::uint64_t
              fmt::format("{} of these blocks; {}", share_text(figures.touched_blocks, figures.watched_blocks),
                          accesses_text(figures.accesses)));
     }
-    if (of.is_part) {
+    if (of.part.has_value()) {
+        const trace_part& part = *of.part;
+        line("part",
+             fmt::format("from {} to {} of a trace of {}", time_text(part.from_ns),
+                         part.to_ns == UINT64_MAX ? "the end" : time_text(part.to_ns), time_text(part.whole_ns)));
         line("older blocks",
-             fmt::format("{}, in use when the part begins: they count as allocated then", number(of.older_blocks)));
+             fmt::format("{}, in use when the part begins: they count as allocated then", number(part.older_blocks)));
+    }
+    if (of.is_part) {
         line("file", fmt::format("{}, of which this is a part", bytes_text(file_bytes)));
     } else {
         line("file", fmt::format("{}, {} bytes for each event", bytes_text(file_bytes),
@@ -164,7 +177,8 @@ std::string to_json(const trace& of, const trace_figures& figures, std::uint64_t
         {"file_bytes", file_bytes},
         {"bytes_per_event", of.is_part ? nlohmann::json() : nlohmann::json(bytes_per_event(of, file_bytes))},
         {"is_part", of.is_part},
-        {"older_blocks", of.older_blocks},
+        {"part", json_of(of.part)},
+        {"older_blocks", of.part.has_value() ? of.part->older_blocks : 0},
         {"windows", of.windows.size()},
         {"watched_ns", figures.watched_ns},
         {"watched_blocks", figures.watched_blocks},

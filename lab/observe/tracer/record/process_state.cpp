@@ -21,6 +21,7 @@
 #include <tenure/platform/program.hpp>
 
 #include "observe/blocks/interpose/errno_scope.hpp"
+#include "observe/tracer/record/address_limit.hpp"
 #include "observe/tracer/record/settings.hpp"
 
 namespace tenure::lab::tracer {
@@ -49,7 +50,7 @@ void refuse(std::string_view what, int error = 0) noexcept {
         case EROFS: text.text("read-only file system"); break;
         case ENOENT: text.text("there is no such folder"); break;
         case ENODEV: text.text("this file system cannot map files"); break;
-        case ENOMEM: text.text("out of memory, or of addresses: ulimit -v"); break;
+        case ENOMEM: text.text("out of memory, or the limit of addresses is too low: ulimit -v"); break;
         case EMFILE: text.text("too many open files: ulimit -n"); break;
         default: text.text("error number ").number(static_cast<std::uint64_t>(error));
         }
@@ -118,11 +119,18 @@ void refuse(std::string_view what, int error = 0) noexcept {
 [[nodiscard]] process_state* make_state() noexcept {
     constexpr std::size_t bytes =
         (sizeof(process_state) + format::page_bytes - 1) / format::page_bytes * format::page_bytes;
+    // Without room for the first names of blocks it would record nothing.
+    if (!may_take_addresses(bytes + token_map::bytes_of_leaf)) return nullptr;
+    return_addresses(token_map::bytes_of_leaf);
     void* const memory = platform::map(bytes, platform::page_bytes());
-    if (memory == nullptr) return nullptr;
+    if (memory == nullptr) {
+        return_addresses(bytes);
+        return nullptr;
+    }
     if (::madvise(memory, bytes, MADV_WIPEONFORK) == 0) return static_cast<process_state*>(memory);
     const int saved = errno;
     platform::unreserve(memory, bytes);
+    return_addresses(bytes);
     errno = saved;
     return nullptr;
 }
@@ -183,7 +191,7 @@ bool begin_recording() noexcept {
             if (errno == EINVAL) {
                 refuse("the system has no memory that a fork's child gets as zeros: Linux before 4.14");
             } else {
-                refuse("the system gives it no memory", errno);
+                refuse("the recorder gets no memory, and leaves the program what there is", errno);
             }
             return false;
         }

@@ -8,6 +8,7 @@
 #include <tenure/platform/thread.hpp>
 
 #include "observe/blocks/interpose/errno_scope.hpp"
+#include "observe/tracer/record/address_limit.hpp"
 
 namespace tenure::lab::tracer {
 
@@ -87,11 +88,17 @@ constexpr std::size_t known_stacks_bytes =
 
 known_stacks* thread_log::make_known_stacks() noexcept {
     const blocks::errno_scope errors;
-    return static_cast<known_stacks*>(platform::map(known_stacks_bytes, format::page_bytes));
+    if (!may_take_addresses(known_stacks_bytes)) return nullptr;
+    void* const made = platform::map(known_stacks_bytes, format::page_bytes);
+    if (made == nullptr) return_addresses(known_stacks_bytes);
+    return static_cast<known_stacks*>(made);
 }
 
 void thread_log::drop_known_stacks() noexcept {
-    if (known_stacks_ != nullptr) platform::unreserve(known_stacks_, known_stacks_bytes);
+    if (known_stacks_ != nullptr) {
+        platform::unreserve(known_stacks_, known_stacks_bytes);
+        return_addresses(known_stacks_bytes);
+    }
     known_stacks_ = nullptr;
 }
 

@@ -39,6 +39,7 @@ constexpr token is_listed = token{1} << 63;
 class token_map {
 public:
     using slot = std::atomic<token>;
+    static constexpr std::size_t bytes_of_leaf = std::size_t{32} << 20; ///< that a leaf takes of the addresses
 
     /// Returns   nullptr if no block was ever near this address.
     [[nodiscard]] slot* find(const void* block) const noexcept {
@@ -59,6 +60,7 @@ private:
     struct leaf {
         slot slots[leaf_bytes / slot_bytes];
     };
+    static_assert(sizeof(leaf) == bytes_of_leaf);
 
     [[nodiscard]] static constexpr std::size_t is_odd(std::uintptr_t at) noexcept { return at / 8 % 2; }
     [[nodiscard]] slot* make_leaf(const void* block) noexcept;
