@@ -37,7 +37,9 @@ TEST(passthrough_blocks, blocks_are_aligned_listed_and_come_from_malloc) {
             std::memset(block, 0x55, 5000);
             made.push_back(block);
         }
-        EXPECT_GE(support::malloc_bytes(), before + 20 * 5000);
+        if (support::malloc_is_counted) {
+            EXPECT_GE(support::malloc_bytes(), before + 20 * 5000);
+        }
         std::reverse(made.begin(), made.end());
         EXPECT_EQ(blocks_of(list), made);
         EXPECT_EQ(list.count(), 20u);

@@ -25,14 +25,21 @@ inline bool under_address_sanitizer() { return &__asan_poison_memory_region != n
 inline bool under_thread_sanitizer() { return &__tsan_acquire != nullptr; }
 inline bool under_sanitizer() { return under_address_sanitizer() || under_thread_sanitizer(); }
 
-/// Bytes that are allocated from the process's malloc.
+/// Whether malloc_bytes() is known. musl does not count.
+#if defined(__GLIBC__)
+inline constexpr bool malloc_is_counted = true;
+#else
+inline constexpr bool malloc_is_counted = false;
+#endif
+
+/// Bytes that are allocated from the process's malloc; 0 where it does not count.
 inline std::size_t malloc_bytes() {
     if (&__sanitizer_get_current_allocated_bytes != nullptr) return __sanitizer_get_current_allocated_bytes();
 #if defined(__GLIBC__)
     const auto seen = ::mallinfo2();
     return seen.uordblks + seen.hblkhd;
 #else
-    return 0; // musl does not count
+    return 0;
 #endif
 }
 

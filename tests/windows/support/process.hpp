@@ -24,6 +24,8 @@ inline bool under_address_sanitizer() { return false; }
 inline bool under_thread_sanitizer() { return false; }
 inline bool under_sanitizer() { return false; }
 
+inline constexpr bool malloc_is_counted = true;
+
 /// Bytes that are allocated from the process's malloc.
 inline std::size_t malloc_bytes() {
     _HEAPINFO at{};
