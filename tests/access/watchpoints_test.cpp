@@ -4,12 +4,16 @@
 // Watchpoints on words of this process.
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
@@ -122,7 +126,45 @@ TEST(watchpoint_errors, say_what_to_do) {
     EXPECT_NE(watchpoint_error(EACCES).find("kernel.perf_event_paranoid=2"), std::string::npos);
     EXPECT_NE(watchpoint_error(ENOSPC).find("debugger"), std::string::npos);
     EXPECT_NE(watchpoint_error(ENODEV).find("virtual machines"), std::string::npos);
+    EXPECT_NE(watchpoint_error(EMFILE).find("ulimit -n"), std::string::npos);
+    EXPECT_NE(watchpoint_error(watchpoints::out_of_locked_memory).find("kernel.perf_event_mlock_kb"),
+              std::string::npos);
     EXPECT_NE(watchpoint_error(EINVAL).find("Linux 5.13"), std::string::npos);
+}
+
+TEST(watchpoints_of_nothing, without_descriptors_the_process_has_not_ended) {
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    const rlimit none{3, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    watchpoints points(static_cast<std::uint32_t>(::getpid()));
+    const bool has_threads = points.find_threads();
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_FALSE(has_threads);
+    EXPECT_EQ(points.error(), EMFILE);
+}
+
+TEST_F(watched_process, without_locked_memory_says_so) {
+    // A user without rights, as whom the limits count, with a kernel that counts them.
+    const pid_t child = ::fork();
+    if (child == 0) {
+        constexpr uid_t nobody = 65534;
+        const rlimit none{0, 0};
+        if (::setrlimit(RLIMIT_MEMLOCK, &none) != 0) ::_exit(10);
+        if (::geteuid() == 0 && ::setresuid(nobody, nobody, nobody) != 0) ::_exit(10);
+        ::prctl(PR_SET_DUMPABLE, 1); // it may watch itself
+        std::vector<std::unique_ptr<watchpoints>> all; // each has a ring
+        for (int count = 0; count < 2000; ++count) {
+            all.push_back(std::make_unique<watchpoints>(static_cast<std::uint32_t>(::getpid())));
+            if (all.back()->find_threads()) continue;
+            ::_exit(all.back()->error() == watchpoints::out_of_locked_memory ? 0 : 11);
+        }
+        ::_exit(12);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status));
+    if (WEXITSTATUS(status) != 0) GTEST_SKIP() << "another limit comes first here";
 }
 
 TEST(watchpoints_of_nothing, a_process_that_is_gone_has_no_threads_and_no_error) {
