@@ -24,9 +24,9 @@
 
 #include "observe/access/access_sampler.hpp"
 #include "observe/access/pacing.hpp"
+#include "observe/access/raw_files.hpp"
 #include "observe/access/sampled_process.hpp"
 #include "observe/access/watchpoints.hpp"
-#include "observe/trace/raw_files.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace {
@@ -60,7 +60,8 @@ public:
         list().chunk.bytes = live_blocks_bytes;
         list().chunk.magic = format::chunk_magic;
         for (std::uint32_t index = 0; index < 64; index += 2)
-            list().add_sampled(reinterpret_cast<std::uint64_t>(&listed_words[index]), thread_zero | index, 1, 1, index, 16);
+            list().add_sampled(reinterpret_cast<std::uint64_t>(&listed_words[index]), thread_zero | index, 1, 1, index,
+                               16);
     }
     ~own_raw_file() { forget(); }
     own_raw_file(const own_raw_file&) = delete;

@@ -307,7 +307,8 @@ TEST(co_access, relations_in_a_part_count_from_its_beginning_without_older_block
         recorded.older_blocks = is_part ? 4 : 0;
         for (const window_choice choice : {window_choice::successive, window_choice::matched}) {
             access_window made{1'000'000, 1'000'000 + window_ns, choice, 0, 8, {}};
-            for (const std::uint64_t block : {2U, 5U, 8U, 9U}) made.blocks.push_back({block, 0, 1, {{2'000'000, 1, 0}}});
+            for (const std::uint64_t block : {2U, 5U, 8U, 9U})
+                made.blocks.push_back({block, 0, 1, {{2'000'000, 1, 0}}});
             recorded.windows.push_back(std::move(made));
         }
         std::vector<block_relation> found;
@@ -330,7 +331,7 @@ TEST(co_access, sites_are_untouched_only_if_many_different_blocks_were_watched) 
         for (std::uint64_t index = 0; index < enough; ++index) program.watch_one(index * 4, 1); // keys
         for (std::uint64_t time = 0; time < times; ++time)
             for (std::uint64_t index = 0; index < blocks; ++index)
-                program.watch_one(index * 2 + 1, index < touched ? 1 : 0, processor_ns); // idle
+                program.watch_one(index * 2 + 1, index < touched ? 1 : 0, processor_ns);        // idle
         for (std::uint64_t index = 0; index < 10; ++index) program.watch_one(index * 4 + 2, 0); // values
         return untouched_sites(found_in(program.take()));
     };

@@ -317,7 +317,8 @@ TEST(live_blocks, a_block_in_use_is_listed_if_and_only_if_it_is_of_the_sample) {
             early += std::size_t{is_listed && (each.name - thread_zero) < all / 2};
         }
         EXPECT_GT(listed, live_blocks::capacity / 8);
-        EXPECT_NEAR(static_cast<double>(early) / static_cast<double>(listed), 0.5, 0.08) << "as many early ones as late";
+        EXPECT_NEAR(static_cast<double>(early) / static_cast<double>(listed), 0.5, 0.08)
+            << "as many early ones as late";
     }
 }
 

@@ -23,7 +23,7 @@
 #include <utility>
 
 #include "cli/terminal.hpp"
-#include "observe/trace/raw_files.hpp"
+#include "observe/access/raw_files.hpp"
 #include "observe/trace/trace_packer.hpp"
 #include "report/write.hpp"
 

@@ -16,9 +16,9 @@
 
 #include <tenure/platform/clock.hpp>
 
+#include "observe/access/raw_files.hpp"
 #include "observe/access/sampled_process.hpp"
 #include "observe/access/watchpoints.hpp"
-#include "observe/trace/raw_files.hpp"
 
 namespace tenure::lab {
 

@@ -37,7 +37,8 @@ public:
     /// sentence; empty: it can.
     [[nodiscard]] std::string try_out();
 
-    /// Begins to look for raw files. Call it after the program was forked: a thread would not be in the child. Returns   why it could not, in a sentence; empty: it has.
+    /// Begins to look for raw files. Call it after the program was forked: a thread would not be in the child. Returns
+    /// why it could not, in a sentence; empty: it has.
     [[nodiscard]] std::string start();
     void stop();
 

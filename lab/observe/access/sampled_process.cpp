@@ -20,8 +20,8 @@
 
 #include <tenure/platform/clock.hpp>
 
+#include "observe/access/raw_files.hpp"
 #include "observe/trace/access/access_chunks.hpp"
-#include "observe/trace/raw_files.hpp"
 #include "observe/trace/trace_chunks.hpp"
 
 namespace tenure::lab {
@@ -82,7 +82,8 @@ bool sampled_process::find_process() {
     const std::string own = std::to_string(header_.process);
     const mapped_raw_files here = mapped_by(own);
     const bool has_ended = header_.last_ticks != 0;
-    if (!is_it(own) && !has_ended && here.error == 0) visit_processes([&](const std::string& each) { return !is_it(each); });
+    if (!is_it(own) && !has_ended && here.error == 0)
+        visit_processes([&](const std::string& each) { return !is_it(each); });
     if (process_ == 0) error_ = here.error;
     if (process_ != 0) points_.emplace(process_);
     return process_ != 0;
@@ -140,8 +141,8 @@ bool sampled_process::is_same_program() {
 void sampled_process::drop_unsure() {
     trace_format::file_header now{};
     const std::uint64_t exit_ns = read_header(path_, now) && now.last_ticks != 0 ? now.last_ns : 0;
-    const auto first = std::find_if(unsure_.begin(), unsure_.end(),
-                                    [&](const unsure_window& each) { return each.end_ns > exit_ns; });
+    const auto first =
+        std::find_if(unsure_.begin(), unsure_.end(), [&](const unsure_window& each) { return each.end_ns > exit_ns; });
     if (first != unsure_.end()) {
         windows_ -= static_cast<std::uint64_t>(unsure_.end() - first);
         payloads_.resize(first->payloads);

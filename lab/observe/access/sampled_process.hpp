@@ -30,7 +30,7 @@ public:
 
     [[nodiscard]] const std::string& path() const { return path_; }
     [[nodiscard]] bool is_over() const { return is_over_; }
-    [[nodiscard]] bool has_list() const { return has_list_; } ///< without one nothing is watched
+    [[nodiscard]] bool has_list() const { return has_list_; }     ///< without one nothing is watched
     [[nodiscard]] bool is_refused() const { return error_ != 0; } ///< the system does not let it be watched
 
     /// Watches some blocks. Returns   false if there is nothing to watch.

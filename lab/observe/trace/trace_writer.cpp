@@ -13,8 +13,8 @@
 #include <fmt/format.h>
 
 #include "observe/trace/access/access_chunks.hpp"
-#include "observe/trace/numbers.hpp"
 #include "observe/trace/chunk_events.hpp"
+#include "observe/trace/numbers.hpp"
 #include "observe/trace/trace_packer.hpp"
 
 namespace tenure::lab {

@@ -19,8 +19,8 @@ namespace tenure::lab {
 
 namespace {
 
-constexpr double most_touched = 0.02; ///< of a site's blocks, with 95 % confidence: some 150 must have been watched
-constexpr double longest_calls = 1.05; ///< the calls may take so much longer
+constexpr double most_touched = 0.02;   ///< of a site's blocks, with 95 % confidence: some 150 must have been watched
+constexpr double longest_calls = 1.05;  ///< the calls may take so much longer
 constexpr std::size_t max_measured = 8; ///< groups
 
 /// Sites by the group that they belong to.
@@ -74,9 +74,7 @@ bool affinity_saving::is_proven() const {
     return error.empty() && pairs != 0 && is_nearer() && visit_ratio.is_below(1) && !are_calls_slower();
 }
 
-bool affinity_saving::are_calls_slower() const {
-    return time_ratio.low > 1 && time_ratio.median > longest_calls;
-}
+bool affinity_saving::are_calls_slower() const { return time_ratio.low > 1 && time_ratio.median > longest_calls; }
 
 std::vector<advised_affinity> join_pairs(const co_access& found) {
     joined_sites joined(found.sites.size());

@@ -79,7 +79,8 @@ constexpr std::size_t max_untouched = 8; ///< that are shown as text
     return fmt::format(
         "In a replay, {:.0f} pairs: at most 64 bytes apart {:.0f} -> {:.0f} %, in the same page {:.0f} -> {:.0f} %, "
         "median distance {} -> {}. To read both blocks of a pair takes {:.1f} -> {:.1f} ns in order of allocation, "
-        "{:.1f} -> {:.1f} ns in random order ({:+.1f} % [{:+.1f} to {:+.1f}]), with caches that are warm. The calls take {:+.1f} % [{:+.1f} to "
+        "{:.1f} -> {:.1f} ns in random order ({:+.1f} % [{:+.1f} to {:+.1f}]), with caches that are warm. The calls "
+        "take {:+.1f} % [{:+.1f} to "
         "{:+.1f}] on a new heap; peak resident {:.1f} -> {:.1f} MiB. {} rounds.",
         of.pairs, of.recorded.close, of.advised.close, of.recorded.same_page, of.advised.same_page,
         bytes_in_words(of.recorded.distance), bytes_in_words(of.advised.distance), of.recorded.visit_ns,
@@ -143,7 +144,8 @@ constexpr std::size_t max_untouched = 8; ///< that are shown as text
     }
     made.lines.push_back(
         "Keep such blocks away from those that are visited, in a group or an arena of their own; or ask "
-        "whether they are needed. 8 bytes of a block are watched for some milliseconds, in which the program runs: what "
+        "whether they are needed. 8 bytes of a block are watched for some milliseconds, in which the program runs: "
+        "what "
         "is touched seldom, or elsewhere in the block, looks untouched.");
     return made;
 }

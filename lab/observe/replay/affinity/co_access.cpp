@@ -84,9 +84,8 @@ void set_places(std::vector<watched_time>& times) {
     std::map<std::uint32_t, std::int64_t> next; // by thread
     for (timed_access* const each : all) each->place = next[each->thread]++;
     for (watched_time& each : times)
-        std::sort(each.accesses.begin(), each.accesses.end(), [](const timed_access& a, const timed_access& b) {
-            return place_in_thread(a) < place_in_thread(b);
-        });
+        std::sort(each.accesses.begin(), each.accesses.end(),
+                  [](const timed_access& a, const timed_access& b) { return place_in_thread(a) < place_in_thread(b); });
 }
 
 /// What may lie between two accesses that are together. Each hit from the first to the second takes time.
@@ -115,11 +114,9 @@ struct near_accesses {
         const std::pair first{each.thread, each.place - most_hits_between};
         while (begin != other.end() && place_in_thread(*begin) < first) ++begin;
         std::uint64_t least_ns = 0;
-        for (auto at = begin; at != other.end() && at->thread == each.thread &&
-                              at->place <= each.place + most_hits_between;
-             ++at) {
-            const std::uint64_t between_ns =
-                std::max(at->time_ns, each.time_ns) - std::min(at->time_ns, each.time_ns);
+        for (auto at = begin;
+             at != other.end() && at->thread == each.thread && at->place <= each.place + most_hits_between; ++at) {
+            const std::uint64_t between_ns = std::max(at->time_ns, each.time_ns) - std::min(at->time_ns, each.time_ns);
             const std::uint64_t allowed = allowed_ns(*at, each, hit_ns);
             if (between_ns <= allowed && (least_ns == 0 || allowed < least_ns)) least_ns = allowed;
         }
@@ -174,8 +171,8 @@ struct near_accesses {
     const pair_figures& checked = of.checked;
     if (checked.pairs == 0) return 1;
     const double by_window = checked.by_chance / static_cast<double>(checked.pairs);
-    const double by_crossed =
-        static_cast<double>(of.crossed.near_pairs + 1) / static_cast<double>(of.crossed.pairs + 2); // a few are no proof
+    const double by_crossed = static_cast<double>(of.crossed.near_pairs + 1) /
+                              static_cast<double>(of.crossed.pairs + 2); // a few are no proof
     return binomial_chance(checked.near_pairs, checked.pairs, std::max(by_window, by_crossed));
 }
 
@@ -269,7 +266,8 @@ private:
         std::vector<watched_time> times;
         for (const watched_block& each : window.blocks) times.push_back(time_of(window, each, lives_[each.block]));
         if (window.choice == window_choice::random) {
-            for (std::size_t index = 0; index < times.size(); ++index) add_touches(window, window.blocks[index], times[index]);
+            for (std::size_t index = 0; index < times.size(); ++index)
+                add_touches(window, window.blocks[index], times[index]);
             return;
         }
         set_places(times);
@@ -286,7 +284,8 @@ private:
             };
             const pair_figures figures = figures_of_pair(times[index], times[index + 1], window.hit_ns);
             // A pair of blocks that comes again stays in its half: the halves have no pair in common.
-            seen_pair& seen = pair->couples.try_emplace(blocks_of(index, index + 1), seen_pair{is_learned}).first->second;
+            seen_pair& seen =
+                pair->couples.try_emplace(blocks_of(index, index + 1), seen_pair{is_learned}).first->second;
             seen.add(figures, seen.is_learned ? pair->made.learned : pair->made.checked);
             if (figures.near != 0) add_relation(window, index, pair->relations);
             // A block of each couple: they have the same sites as the couple.
@@ -354,7 +353,7 @@ private:
 
     const trace& recorded_;
     std::span<const block_life> lives_;
-    std::vector<std::uint64_t> numbers_;               // by block
+    std::vector<std::uint64_t> numbers_;              // by block
     std::unordered_map<std::uint64_t, bool> touched_; // blocks that were watched by chance
     std::map<std::tuple<std::uint32_t, std::uint32_t, window_choice>, growing_pair> pairs_;
     co_access made_;

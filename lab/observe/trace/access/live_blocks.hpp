@@ -21,7 +21,8 @@ namespace tenure::lab {
 /// A block in the sample that finds no room widens the mask, which halves the sample, and thins the table; so does the
 /// reader when the table fills up. The mask never becomes narrower, so a block that was left out would be left out
 /// under each later mask too: the table is a sample in which each block in use has the same chance, of a program that
-/// had very many blocks a small one. For a moment it also has blocks of the mask before: a reader looks at is_sampled().
+/// had very many blocks a small one. For a moment it also has blocks of the mask before: a reader looks at
+/// is_sampled().
 ///
 /// Threads   any, of two processes. The one that changes an entry's name to zero owns it, and then zeroes the address.
 struct live_blocks {

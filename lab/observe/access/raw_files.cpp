@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include "observe/trace/raw_files.hpp"
+#include "observe/access/raw_files.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -17,8 +17,8 @@ namespace tenure::lab {
 
 inline constexpr std::string_view raw_suffix = ".raw";
 
-/// Calls `visit` with the path and the header of each raw file beside FILE that has this number of a recording. Files of
-/// other recordings may have names that begin alike. `is_known`: paths that need not be opened.
+/// Calls `visit` with the path and the header of each raw file beside FILE that has this number of a recording. Files
+/// of other recordings may have names that begin alike. `is_known`: paths that need not be opened.
 void visit_raw_files(const std::string& file, std::uint64_t recording,
                      const std::function<bool(const std::string&)>& is_known,
                      const std::function<void(const std::string&, const trace_format::file_header&)>& visit);
