@@ -110,13 +110,17 @@ std::uint64_t sampled_process::processor_ns() const {
 
 void sampled_process::map_list() {
     const int file = ::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (file < 0) return;
+    if (file < 0) {
+        error_ = errno;
+        return;
+    }
     struct stat about {};
     const std::uint64_t end = std::uint64_t{trace_format::page_bytes} + live_blocks_bytes;
     const bool is_long = ::fstat(file, &about) == 0 && static_cast<std::uint64_t>(about.st_size) >= end;
     void* const mapped =
         is_long ? ::mmap(nullptr, live_blocks_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, trace_format::page_bytes)
                 : MAP_FAILED;
+    if (is_long && mapped == MAP_FAILED) error_ = errno;
     ::close(file);
     if (mapped == MAP_FAILED) return;
     list_ = static_cast<live_blocks*>(mapped);
