@@ -146,7 +146,6 @@ struct near_accesses {
     made.pairs = 1;
     made.accesses = one.size() + other.size();
     made.near = of_one.count + of_other.count;
-    made.near_pairs = std::uint64_t{made.near != 0};
     made.by_chance = static_cast<double>(one.size()) * chance_of(other.size(), length_ns, near_ns) +
                      static_cast<double>(other.size()) * chance_of(one.size(), length_ns, near_ns);
     return made;
@@ -170,7 +169,7 @@ struct near_accesses {
 [[nodiscard]] double chance_of_near(const site_pair& of) {
     const pair_figures& checked = of.checked;
     if (checked.pairs == 0) return 1;
-    const double by_window = checked.by_chance / static_cast<double>(checked.pairs);
+    const double by_window = checked.near_pairs_by_chance / static_cast<double>(checked.pairs);
     const double by_crossed = static_cast<double>(of.crossed.near_pairs + 1) /
                               static_cast<double>(of.crossed.pairs + 2); // a few are no proof
     return binomial_chance(checked.near_pairs, checked.pairs, std::max(by_window, by_crossed));
@@ -206,6 +205,9 @@ public:
         for (std::size_t index = 0; index < recorded_.windows.size(); ++index)
             add_window(recorded_.windows[index], index % 2 == 0);
         for (auto& [key, pair] : pairs_) {
+            for (const auto& [blocks, seen] : pair.couples)
+                seen.add_to(seen.is_learned ? pair.made.learned : pair.made.checked);
+            for (const auto& [blocks, seen] : pair.crossed) seen.add_to(pair.made.crossed);
             judge(pair.made);
             pair.made.relations.assign(pair.relations.begin(), pair.relations.end());
             made_.pairs.push_back(std::move(pair.made));
@@ -219,17 +221,20 @@ public:
     }
 
 private:
-    /// Two blocks that were watched in the same windows.
+    /// Two blocks that were watched in the same windows, and what all of these say.
     struct seen_pair {
-        bool is_learned = false, is_touched = false, is_near = false;
+        bool is_learned = false;
+        pair_figures all;
 
-        /// What a further window says. A pair that was counted before is still one pair.
-        void add(pair_figures figures, pair_figures& to) {
-            const bool was_touched = std::exchange(is_touched, is_touched || figures.pairs != 0);
-            const bool was_near = std::exchange(is_near, is_near || figures.near_pairs != 0);
-            figures.pairs = std::uint64_t{is_touched && !was_touched};
-            figures.near_pairs = std::uint64_t{is_near && !was_near};
-            to.add(figures);
+        /// However many windows they are of, they are one pair. It is near if its accesses are; that it is by chance
+        /// has at most the chance of one access divided by the share (Markov), whatever the accesses have in common.
+        void add_to(pair_figures& to) const {
+            if (all.accesses == 0) return;
+            pair_figures one = all;
+            one.pairs = 1;
+            one.near_pairs = std::uint64_t{one.near_share() >= least_near_share};
+            one.near_pairs_by_chance = std::min(one.chance_share() / least_near_share, 1.0);
+            to.add(one);
         }
     };
     struct growing_pair {
@@ -284,15 +289,14 @@ private:
             };
             const pair_figures figures = figures_of_pair(times[index], times[index + 1], window.hit_ns);
             // A pair of blocks that comes again stays in its half: the halves have no pair in common.
-            seen_pair& seen =
-                pair->couples.try_emplace(blocks_of(index, index + 1), seen_pair{is_learned}).first->second;
-            seen.add(figures, seen.is_learned ? pair->made.learned : pair->made.checked);
+            pair->couples.try_emplace(blocks_of(index, index + 1), seen_pair{is_learned, {}})
+                .first->second.all.add(figures);
             if (figures.near != 0) add_relation(window, index, pair->relations);
             // A block of each couple: they have the same sites as the couple.
             for (std::size_t other = 0; other + 1 < times.size(); other += 2) {
                 if (other == index || !is_couple(other)) continue;
-                pair->crossed[blocks_of(index, other + 1)].add(
-                    figures_of_pair(times[index], times[other + 1], window.hit_ns), pair->made.crossed);
+                pair->crossed[blocks_of(index, other + 1)].all.add(
+                    figures_of_pair(times[index], times[other + 1], window.hit_ns));
             }
         }
     }
@@ -364,6 +368,7 @@ private:
 void pair_figures::add(const pair_figures& other) {
     pairs += other.pairs;
     near_pairs += other.near_pairs;
+    near_pairs_by_chance += other.near_pairs_by_chance;
     accesses += other.accesses;
     near += other.near;
     by_chance += other.by_chance;

@@ -33,12 +33,13 @@ inline constexpr std::uint64_t together_ns = 10'000;
 
 /// Accesses of pairs of blocks.
 struct pair_figures {
-    std::uint64_t pairs = 0;      ///< of blocks, different ones, of which both were touched in a window
-    std::uint64_t near_pairs = 0; ///< of these, with accesses that were together
-    std::uint64_t accesses = 0;   ///< of both blocks of a pair
-    std::uint64_t near = 0;       ///< of these, together with one of the other block
-    double by_chance = 0;         ///< so many accesses would be, by how often each block is touched
-    std::uint64_t widest_ns = 0;  ///< time that was allowed between two that are together, the longest
+    std::uint64_t pairs = 0;         ///< of blocks, different ones, of which both were touched in a window
+    std::uint64_t near_pairs = 0;    ///< of these, with at least half of their accesses together
+    std::uint64_t accesses = 0;      ///< of both blocks of a pair
+    std::uint64_t near = 0;          ///< of these, together with one of the other block
+    double by_chance = 0;            ///< so many accesses would be, by how often each block is touched
+    double near_pairs_by_chance = 0; ///< so many pairs would be, at most
+    std::uint64_t widest_ns = 0;     ///< time that was allowed between two that are together, the longest
 
     [[nodiscard]] double near_share() const { return accesses == 0 ? 0 : near_per(accesses); }
     [[nodiscard]] double chance_share() const { return accesses == 0 ? 0 : by_chance / static_cast<double>(accesses); }
