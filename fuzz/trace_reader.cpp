@@ -12,6 +12,8 @@
 #include <string>
 #include <string_view>
 
+#include "observe/replay/advice/block_lives.hpp"
+#include "observe/replay/affinity/co_access.hpp"
 #include "observe/trace/part/trace_part.hpp"
 #include "observe/trace/report/trace_export.hpp"
 #include "observe/trace/report/trace_text.hpp"
@@ -58,6 +60,11 @@ void read(const std::string& bytes) {
     const tenure::lab::trace_figures figures = tenure::lab::figures_of(found);
     fuzz::require(!tenure::lab::to_text(found, figures, bytes.size()).empty(), "a trace has a text");
     fuzz::require(!tenure::lab::to_json(found, figures, bytes.size()).empty(), "a trace has JSON");
+    const tenure::lab::co_access together = tenure::lab::find_co_access(found, tenure::lab::lives_of(found));
+    for (const tenure::lab::site_pair& each : together.pairs)
+        fuzz::require(each.learned.near <= each.learned.accesses && each.checked.near_pairs <= each.checked.pairs &&
+                          each.chance >= 0 && each.chance <= 1,
+                      "of accesses, at most all are near");
     const auto pass = [](std::string_view text) { return !text.empty(); };
     tenure::lab::export_csv(found, pass);
     tenure::lab::export_json_lines(found, pass);

@@ -28,9 +28,7 @@ class listing {
 public:
     void add(std::uint64_t number, std::uint32_t stack, std::uint32_t ordinal, std::uint64_t bytes = 64,
              std::uint64_t ticks = allocated_ticks) {
-        const std::uint32_t mask = list_->mask.load();
-        if (live_blocks::is_listed(mask, number, 0, ordinal))
-            static_cast<void>(list_->add(0x10000 + number * 64, thread_zero | number, ticks, stack, ordinal, bytes));
+        list_->add_sampled(0x10000 + number * 64, thread_zero | number, ticks, stack, ordinal, bytes);
     }
     [[nodiscard]] live_blocks& list() { return *list_; }
     [[nodiscard]] std::size_t count() const {
@@ -161,6 +159,19 @@ TEST(block_choice, a_full_list_is_thinned_and_neighbours_stay_together) {
         couples += window.choice != window_choice::random && window.blocks.size() == 4 ? 1 : 0;
     }
     EXPECT_GT(couples, 80);
+}
+
+TEST(block_choice, blocks_that_were_listed_under_an_earlier_mask_are_not_chosen) {
+    listing blocks;
+    fill(blocks, 100);
+    live_blocks& list = blocks.list();
+    list.mask.store(7); // while a thread of the program, which has seen the mask before, adds a block
+    block_choice choice(8);
+    choice.refresh(list, now_ticks, 1000);
+    EXPECT_EQ(choice.size(), blocks.count());
+    EXPECT_LT(choice.size(), 200u);
+    for (const live_blocks::entry& each : list.entries)
+        EXPECT_TRUE(each.name.load() == 0 || list.is_sampled(7, each.name.load(), each.ordinal.load()));
 }
 
 TEST(block_choice, young_small_and_misaligned_blocks_are_left_out) {

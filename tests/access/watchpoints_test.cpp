@@ -4,6 +4,12 @@
 // Watchpoints on words of this process.
 
 #include <gtest/gtest.h>
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -122,7 +128,56 @@ TEST(watchpoint_errors, say_what_to_do) {
     EXPECT_NE(watchpoint_error(EACCES).find("kernel.perf_event_paranoid=2"), std::string::npos);
     EXPECT_NE(watchpoint_error(ENOSPC).find("debugger"), std::string::npos);
     EXPECT_NE(watchpoint_error(ENODEV).find("virtual machines"), std::string::npos);
+    EXPECT_NE(watchpoint_error(EMFILE).find("ulimit -n"), std::string::npos);
+    EXPECT_NE(watchpoint_error(watchpoints::out_of_locked_memory).find("kernel.perf_event_mlock_kb"),
+              std::string::npos);
     EXPECT_NE(watchpoint_error(EINVAL).find("Linux 5.13"), std::string::npos);
+}
+
+TEST(watchpoints_of_nothing, without_descriptors_the_process_has_not_ended) {
+    rlimit before{};
+    ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+    const rlimit none{3, before.rlim_max};
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    watchpoints points(static_cast<std::uint32_t>(::getpid()));
+    const bool has_threads = points.find_threads();
+    ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+    EXPECT_FALSE(has_threads);
+    EXPECT_EQ(points.error(), EMFILE);
+}
+
+/// Maps rings of events that count nothing until the system refuses the smallest one.
+void take_locked_memory() {
+    perf_event_attr nothing{};
+    nothing.type = PERF_TYPE_SOFTWARE;
+    nothing.size = sizeof nothing;
+    nothing.config = PERF_COUNT_SW_DUMMY;
+    nothing.exclude_kernel = 1;
+    for (std::size_t pages = 128; pages != 0;) {
+        const auto event = static_cast<int>(::syscall(SYS_perf_event_open, &nothing, 0, -1, -1, 0));
+        if (event < 0) return;
+        if (::mmap(nullptr, (pages + 1) * 4096, PROT_READ | PROT_WRITE, MAP_SHARED, event, 0) == MAP_FAILED) pages /= 2;
+    }
+}
+
+TEST_F(watched_process, without_locked_memory_says_so) {
+    // A user without rights, as whom the limits count, with a kernel that counts them.
+    const pid_t child = ::fork();
+    if (child == 0) {
+        constexpr uid_t nobody = 65534;
+        const rlimit none{0, 0};
+        if (::setrlimit(RLIMIT_MEMLOCK, &none) != 0) ::_exit(10);
+        if (::geteuid() == 0 && ::setresuid(nobody, nobody, nobody) != 0) ::_exit(10);
+        ::prctl(PR_SET_DUMPABLE, 1); // it may watch itself
+        take_locked_memory();
+        watchpoints points(static_cast<std::uint32_t>(::getpid()));
+        if (points.find_threads()) ::_exit(12);
+        ::_exit(points.error() == watchpoints::out_of_locked_memory ? 0 : 11);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(watchpoints_of_nothing, a_process_that_is_gone_has_no_threads_and_no_error) {

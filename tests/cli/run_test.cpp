@@ -127,6 +127,18 @@ TEST_F(run, warns_of_advice_for_other_files) {
     EXPECT_EQ(said("cat /dev/null"), "");
 }
 
+TEST_F(run, advice_keeps_no_copy_of_standard_error_in_a_forks_child) {
+    const support::temporary_folder folder;
+    const std::string file = (folder.path() / "a.advice").string();
+    std::ofstream(file) << "tenure-advice 1\nobject 0 - /nowhere\nclass 1 one\nsite 1 0+10\n";
+    // The shell itself looks at its descriptors, and its child does so as a daemon would be left.
+    const auto found =
+        run_command("run --advice '" + file +
+                    "' -- sh -c 'echo /proc/self/fd/20[0]; (exec 2>/dev/null; echo /proc/self/fd/20[0]) & "
+                    "wait'");
+    EXPECT_EQ(found.out, "/proc/self/fd/200\n/proc/self/fd/20[0]\n");
+}
+
 TEST_F(run, sets_options_for_the_program) {
     const auto found = run_command("run --set passthrough=heap --set malloc_stats=json -- ls /");
     EXPECT_EQ(found.code, 0) << found.err;

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -59,8 +60,8 @@ public:
         }
         add(std::move(made));
     }
-    void watch_one(std::uint64_t block, std::uint32_t count) {
-        access_window made{at_ns_, at_ns_ + window_ns, window_choice::random, hit_cost_ns, 8, {}};
+    void watch_one(std::uint64_t block, std::uint32_t count, std::uint64_t processor_ns = window_ns) {
+        access_window made{at_ns_, at_ns_ + window_ns, window_choice::random, hit_cost_ns, 8, {}, processor_ns};
         made.blocks.push_back({block, 0, count, {}});
         for (std::uint32_t each = 0; each < count; ++each)
             made.blocks.back().accesses.push_back({at_ns_ + window_ns / 2, 0x1000, 0});
@@ -175,17 +176,185 @@ TEST(co_access, accesses_shortly_before_a_free_are_of_what_frees) {
     for (const site_pair& each : found_in(recorded).pairs) EXPECT_EQ(each.learned.accesses, 0u);
 }
 
-TEST(co_access, sites_are_untouched_only_if_they_were_watched_often) {
+TEST(co_access, one_pair_that_is_watched_again_and_again_is_one_pair) {
     visited_program program;
-    for (std::uint64_t index = 0; index < 40; ++index) program.watch_one(index * 4, 1);     // keys
-    for (std::uint64_t index = 0; index < 40; ++index) program.watch_one(index * 4 + 1, 0); // idle
-    for (std::uint64_t index = 0; index < 10; ++index) program.watch_one(index * 4 + 2, 0); // values
-    const trace recorded = program.take();
-    const std::vector<untouched_site> found = untouched_sites(found_in(recorded));
+    for (std::size_t index = 0; index < 60; ++index) program.watch_couples(0, 100, 300);
+    const co_access found = found_in(program.take());
+    ASSERT_EQ(found.pairs.size(), 1u);
+    EXPECT_EQ(found.pairs.front().learned.pairs + found.pairs.front().checked.pairs, 2u);
+    EXPECT_EQ(found.pairs.front().learned.near_share(), 1);
+    EXPECT_FALSE(found.pairs.front().is_together);
+}
+
+TEST(co_access, a_pair_of_blocks_is_learned_from_or_checked_on_but_not_both) {
+    visited_program program;
+    for (std::size_t index = 0; index < 40; ++index) program.watch_couples(index, index + 100, 300);
+    for (std::size_t index = 1; index < 41; ++index) program.watch_couples(index % 40, index % 40 + 100, 300);
+    const site_pair pair = found_in(program.take()).pairs.front();
+    EXPECT_EQ(pair.learned.pairs, 40u);
+    EXPECT_EQ(pair.checked.pairs, 40u) << "each of the 80 pairs was watched in a window of either half";
+    EXPECT_EQ(pair.learned.accesses, 40u * 2 * 4);
+}
+
+TEST(co_access, without_blocks_of_different_pairs_to_compare_with_nothing_is_together) {
+    visited_program program;
+    for (std::size_t index = 0; index < 60; ++index) program.watch_couples(index, index + 100, 300);
+    trace recorded = program.take();
+    for (access_window& each : recorded.windows) each.blocks.resize(2);
+    const co_access found = found_in(recorded);
+    EXPECT_EQ(found.pairs.front().checked.near_share(), 1);
+    EXPECT_FALSE(found.pairs.front().is_together);
+}
+
+/// Call sites that all have a few blocks, watched as couples of each two sites, and touched at different times; of the
+/// first two sites the couples are touched one right behind the other.
+[[nodiscard]] co_access found_among(std::uint32_t sites) {
+    constexpr std::uint64_t windows_of_pair = 4;
+    made::program program;
+    std::vector<std::vector<std::uint64_t>> blocks(sites);
+    for (std::uint32_t site = 0; site < sites; ++site)
+        for (std::uint64_t index = 0; index < 2 * windows_of_pair; ++index)
+            blocks[site].push_back(program.allocate(48, program.stack({0x100 + site})));
+    trace recorded = program.take();
+    std::uint64_t at_ns = 1'000'000;
+    for (std::uint32_t one = 0; one < sites; ++one) {
+        for (std::uint32_t other = one + 1; other < sites; ++other) {
+            for (std::uint64_t turn = 0; turn < windows_of_pair; ++turn, at_ns += 2 * window_ns) {
+                access_window made{at_ns, at_ns + window_ns, window_choice::matched, 0, 8, {}};
+                for (const std::uint64_t index : {2 * turn, 2 * turn + 1}) {
+                    const std::uint64_t first_ns = at_ns + 1'000'000 + index % 2 * 4'000'000;
+                    const std::uint64_t apart_ns = one == 0 && other == 1 ? 300 : 2'000'000;
+                    made.blocks.push_back({blocks[one][index], 0, 1, {{first_ns, 1, 0}}});
+                    made.blocks.push_back({blocks[other][index], 0, 1, {{first_ns + apart_ns, 1, 0}}});
+                }
+                recorded.windows.push_back(std::move(made));
+            }
+        }
+    }
+    return found_in(recorded);
+}
+
+TEST(co_access, what_a_few_pairs_show_is_not_beyond_chance_among_many_call_sites) {
+    const auto count_together = [](const co_access& of) {
+        return std::count_if(of.pairs.begin(), of.pairs.end(), [](const site_pair& each) { return each.is_together; });
+    };
+    EXPECT_EQ(count_together(found_among(2)), 1);
+    const co_access many = found_among(48);
+    EXPECT_EQ(many.pairs.size(), 48u * 47 / 2);
+    EXPECT_EQ(count_together(many), 0);
+}
+
+TEST(co_access, where_other_hits_lie_between_chance_explains_more) {
+    const auto chance_share = [](std::size_t between) {
+        visited_program program;
+        trace recorded = program.take();
+        access_window made{1'000'000, 1'000'000 + window_ns, window_choice::matched, hit_cost_ns, 8, {}};
+        made.blocks.push_back({0, 0, 1, {{2'000'000, 1, 0}}});
+        made.blocks.push_back({2, 0, 1, {{2'090'000, 1, 0}}});
+        made.blocks.push_back({4, 0, 0, {}});
+        made.blocks.push_back({6, 0, 0, {}});
+        for (std::size_t index = 0; index < between; ++index)
+            made.blocks[2].accesses.push_back({2'030'000 + index * 30'000, 1, 0});
+        recorded.windows.push_back(std::move(made));
+        const co_access found = found_in(recorded);
+        const pair_figures& learned = found.pairs.front().learned;
+        EXPECT_EQ(learned.near, between == 0 ? 0u : 2u) << between;
+        EXPECT_EQ(learned.widest_ns, between == 0 ? 0 : together_ns + 3 * 2 * hit_cost_ns) << between;
+        return learned.chance_share();
+    };
+    const double with_one_hit = 2.0 * static_cast<double>(together_ns + 2 * hit_cost_ns) / window_ns,
+                 with_three = 2.0 * static_cast<double>(together_ns + 6 * hit_cost_ns) / window_ns;
+    EXPECT_NEAR(chance_share(0), with_one_hit, 0.001);
+    EXPECT_NEAR(chance_share(2), with_three, 0.001);
+}
+
+TEST(co_access, many_accesses_are_compared_with_their_neighbours_alone) {
+    visited_program program;
+    trace recorded = program.take();
+    constexpr std::size_t most = 200'000;
+    access_window made{1'000'000, 1'000'000 + window_ns, window_choice::matched, 0, 0, {}};
+    made.blocks.resize(4);
+    for (std::uint64_t index = 0; index < 4; ++index) {
+        made.blocks[index].block = index * 2;
+        for (std::size_t access = 0; access < most; ++access) made.blocks[index].accesses.push_back({2'000'000, 1, 0});
+        made.blocks[index].count = most;
+    }
+    recorded.windows.push_back(std::move(made));
+    const co_access found = found_in(recorded); // each with each would be 10^11 comparisons
+    ASSERT_FALSE(found.pairs.empty());
+    EXPECT_EQ(found.pairs.front().learned.accesses, 2 * 2 * most);
+}
+
+TEST(co_access, couples_of_resized_blocks_tell_nothing_of_the_call_sites_that_first_allocated_them) {
+    made::program program;
+    const std::uint32_t key = program.stack({0x100}), value = program.stack({0x200}), grown = program.stack({0x300});
+    for (int index = 0; index < 8; ++index) program.allocate(48, key), program.allocate(72, value);
+    for (std::uint64_t index = 0; index < 8; ++index) program.resize(index * 2 + 1, 96, grown);
+    trace recorded = program.take();
+    access_window made{1'000'000, 1'000'000 + window_ns, window_choice::matched, 0, 8, {}};
+    for (const std::uint64_t block : {0U, 1U, 2U, 3U}) made.blocks.push_back({block, 0, 1, {{2'000'000, 1, 0}}});
+    recorded.windows.push_back(std::move(made));
+    EXPECT_TRUE(found_in(recorded).pairs.empty());
+}
+
+TEST(co_access, relations_in_a_part_count_from_its_beginning_without_older_blocks) {
+    for (const bool is_part : {false, true}) {
+        made::program program;
+        const std::uint32_t key = program.stack({0x100}), value = program.stack({0x200});
+        for (int index = 0; index < 8; ++index) program.allocate(48, key), program.allocate(72, value);
+        trace recorded = program.take();
+        recorded.is_part = is_part;
+        recorded.older_blocks = is_part ? 4 : 0;
+        for (const window_choice choice : {window_choice::successive, window_choice::matched}) {
+            access_window made{1'000'000, 1'000'000 + window_ns, choice, 0, 8, {}};
+            for (const std::uint64_t block : {2U, 5U, 8U, 9U})
+                made.blocks.push_back({block, 0, 1, {{2'000'000, 1, 0}}});
+            recorded.windows.push_back(std::move(made));
+        }
+        std::vector<block_relation> found;
+        for (const site_pair& each : found_in(recorded).pairs)
+            found.insert(found.end(), each.relations.begin(), each.relations.end());
+        std::vector<block_relation> expected{{window_choice::successive, 1, key, value}};
+        if (!is_part) {
+            expected.push_back({window_choice::successive, 3, key, value});
+            expected.push_back({window_choice::matched, 0, key, value});
+        }
+        EXPECT_EQ(found, expected) << is_part;
+    }
+}
+
+TEST(co_access, sites_are_untouched_only_if_many_different_blocks_were_watched) {
+    constexpr std::uint64_t enough = 150; // 3 / 150 are 2 %
+    const auto untouched = [](std::uint64_t blocks, std::uint64_t times, std::uint64_t touched,
+                              std::uint64_t processor_ns = window_ns) {
+        visited_program program;
+        for (std::uint64_t index = 0; index < enough; ++index) program.watch_one(index * 4, 1); // keys
+        for (std::uint64_t time = 0; time < times; ++time)
+            for (std::uint64_t index = 0; index < blocks; ++index)
+                program.watch_one(index * 2 + 1, index < touched ? 1 : 0, processor_ns);        // idle
+        for (std::uint64_t index = 0; index < 10; ++index) program.watch_one(index * 4 + 2, 0); // values
+        return untouched_sites(found_in(program.take()));
+    };
+    const std::vector<untouched_site> found = untouched(enough, 2, 0);
     ASSERT_EQ(found.size(), 1u);
     EXPECT_EQ(found.front().site->largest, 1000u);
-    EXPECT_EQ(found.front().touches.watched, 40u);
+    EXPECT_EQ(found.front().touches.watched, enough);
     EXPECT_EQ(found.front().touches.touched, 0u);
+    EXPECT_NEAR(found.front().touches.most_touched_share(), 0.02, 0.0001);
+    EXPECT_TRUE(untouched(enough - 1, 1, 0).empty());
+    EXPECT_TRUE(untouched(30, 10, 0).empty()) << "the same blocks again tell nothing of the others";
+    EXPECT_TRUE(untouched(enough, 1, 0, 1000).empty()) << "the program did not run";
+    EXPECT_TRUE(untouched(enough, 1, 0, access_window::unknown_ns).empty());
+    EXPECT_TRUE(untouched(enough, 1, 1).empty()) << "one of 150 may be one of 30";
+    EXPECT_EQ(untouched(240, 1, 1).size(), 1u);
+}
+
+TEST(co_access, the_bound_of_untouched_blocks_is_that_of_the_poisson_distribution) {
+    const auto bound = [](std::uint64_t touched) { return site_touches{1000, touched, 0}.most_touched_share() * 1000; };
+    EXPECT_NEAR(bound(0), 2.996, 0.001);
+    EXPECT_NEAR(bound(1), 4.744, 0.001);
+    EXPECT_NEAR(bound(10), 16.962, 0.001);
+    EXPECT_EQ((site_touches{0, 0, 0}.most_touched_share()), 1);
 }
 
 TEST(related_blocks, matched_ones_are_the_nth_of_both_stacks) {
@@ -279,6 +448,10 @@ TEST(affinity_text, a_group_that_is_not_nearer_says_what_to_do) {
             for (const std::string& line : each.lines) text += line + "\n";
         return text;
     };
+    EXPECT_NE(text_of().find("were within 10 us of an access of the other block on the same thread and up to 40 us "
+                             "more, in which the accesses between them were reported."),
+              std::string::npos)
+        << text_of();
     EXPECT_NE(text_of().find("Use an affinity group"), std::string::npos) << text_of();
     EXPECT_NE(text_of().find("tenure::affinity_group visited"), std::string::npos);
     EXPECT_NE(text_of().find("Confidence high: learned on 60 pairs, checked on 60 more."), std::string::npos);

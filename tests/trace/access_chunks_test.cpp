@@ -30,11 +30,13 @@ namespace format = tenure::lab::trace_format;
 
 constexpr int of_malloc = 0;
 
+constexpr std::uint64_t resized_ns = 25'000;
+
 /// Thread 0 allocates blocks 0 and 1, and resizes the first, which gets the name 2; thread 1 allocates one, and frees
 /// block 1.
 std::string allocating_threads() {
     raw_chunk first(0, 0, 0, 1000), second(1, 0, 0, 9000);
-    first.allocate(of_malloc, 100).allocate(of_malloc, 200).time(2000).resize(300, 0, 0);
+    first.allocate(of_malloc, 100).allocate(of_malloc, 200).time(resized_ns).resize(300, 0, 0);
     second.allocate(of_malloc, 400).time(500'000).free_other(0, 1);
     return raw_trace({first, second});
 }
@@ -43,12 +45,13 @@ access_window window_of(std::uint64_t begin_ns, std::uint64_t end_ns, window_cho
     return {begin_ns, end_ns, choice, 2000, 8, {}};
 }
 
-/// Two windows: of the blocks 0 (by both of its names), 1, and that of thread 1.
+/// Two windows: of the blocks 0 (before its resize, and behind it by its other name), 1, and that of thread 1.
 std::string two_windows() {
     std::string payload;
     access_window first = window_of(10'000, 20'000, window_choice::successive);
     first.blocks.push_back({0, 8, 40, {{11'000, 0x4000, 0}, {12'500, 0x3000, 1}}});
     first.blocks.push_back({0, 0, 0, {}});
+    first.processor_ns = 7000;
     append_window(payload, first, {{0, 0}, {0, 1}});
     access_window second = window_of(30'000, 50'000, window_choice::matched);
     second.blocks.push_back({0, 16, 1, {{30'000, 0x7fff'0000'0000, 0}}});
@@ -70,6 +73,8 @@ void expect_both_windows(const trace& found) {
     EXPECT_EQ(first.choice, window_choice::successive);
     EXPECT_EQ(first.hit_ns, 2000u);
     EXPECT_EQ(first.max_hits, 8u);
+    EXPECT_EQ(first.processor_ns, 7000u);
+    EXPECT_EQ(second.processor_ns, access_window::unknown_ns);
     ASSERT_EQ(first.blocks.size(), 2u);
     EXPECT_EQ(first.blocks[0].block, 0u);
     EXPECT_EQ(first.blocks[0].offset, 8u);
@@ -137,12 +142,42 @@ TEST(access_chunks, what_is_touched_behind_the_free_of_a_block_is_left_out) {
     access_window window = window_of(400'000, 600'000, window_choice::random);
     window.blocks.push_back({0, 0, 3, {{450'000, 1, 0}, {520'000, 1, 0}, {580'000, 1, 0}}}); // freed at 508'000
     window.blocks.push_back({0, 0, 3, {{450'000, 1, 0}, {520'000, 1, 0}, {580'000, 1, 0}}}); // never
-    append_window(payload, window, {{0, 1}, {0, 0}});
+    append_window(payload, window, {{0, 1}, {0, 2}});
     const trace found = read_with(payload);
     ASSERT_EQ(found.windows.size(), 1u);
     EXPECT_EQ(found.windows[0].blocks[0].accesses.size(), 1u);
     EXPECT_EQ(found.windows[0].blocks[0].count, 1u);
     EXPECT_EQ(found.windows[0].blocks[1].accesses.size(), 3u);
+}
+
+TEST(access_chunks, what_is_touched_behind_a_resize_is_not_of_the_block_that_was_watched) {
+    std::string payload;
+    access_window window = window_of(20'000, 40'000, window_choice::random);
+    window.blocks.push_back({0, 0, 3, {{21'000, 1, 0}, {26'000, 1, 0}, {39'000, 1, 0}}}); // its place before the resize
+    window.blocks.push_back({0, 0, 3, {{21'000, 1, 0}, {26'000, 1, 0}, {39'000, 1, 0}}}); // its place behind it
+    append_window(payload, window, {{0, 0}, {0, 2}});
+    for (const trace& found : {read_with(payload), read_trace(write_trace(read_with(payload)))}) {
+        ASSERT_EQ(found.windows.size(), 1u);
+        const std::vector<watched_block>& blocks = found.windows[0].blocks;
+        ASSERT_EQ(blocks.size(), 2u);
+        EXPECT_EQ(blocks[0].block, blocks[1].block);
+        ASSERT_EQ(blocks[0].accesses.size(), 1u);
+        EXPECT_EQ(blocks[0].count, 1u);
+        EXPECT_EQ(blocks[0].accesses[0].time_ns, 21'000u);
+        EXPECT_EQ(blocks[1].accesses.size(), 2u);
+    }
+}
+
+TEST(access_chunks, a_block_has_a_limited_number_of_accesses) {
+    access_window window = window_of(10'000, 20'000, window_choice::random);
+    window.blocks.push_back({0, 0, 0, {5000, trace_access{11'000, 1, 0}}});
+    std::string payload;
+    append_window(payload, window, {{0, 1}});
+    const trace found = read_with(payload, {.events = 1'000'000});
+    EXPECT_EQ(found.damage, "");
+    ASSERT_EQ(found.windows.size(), 1u);
+    EXPECT_EQ(found.windows[0].blocks[0].accesses.size(), max_block_accesses);
+    EXPECT_EQ(found.windows[0].blocks[0].count, 5000u);
 }
 
 TEST(access_chunks, what_a_later_version_adds_to_a_window_is_skipped) {
@@ -250,7 +285,48 @@ TEST(live_blocks, a_block_is_listed_until_it_is_removed_under_its_name) {
     for (std::uint64_t index = 0; index < live_blocks::max_steps; ++index)
         EXPECT_TRUE(list->add(0x1000, 10 + index, 0, 1, 0, 100));
     EXPECT_FALSE(list->add(0x1000, 99, 0, 1, 0, 100)) << "there is no room near its place";
-    EXPECT_EQ(list->left_out.load(), 1u);
+}
+
+/// Allocates and frees, without a reader, so many blocks that the table is full many times.
+TEST(live_blocks, a_block_in_use_is_listed_if_and_only_if_it_is_of_the_sample) {
+    struct block {
+        std::uint64_t address, name;
+        std::uint32_t ordinal;
+    };
+    constexpr std::uint64_t thread_zero = std::uint64_t{1} << 40;
+    constexpr std::uint32_t all = 200'000;
+    for (const std::uint32_t seed : {1U, 2U, 3U}) {
+        const auto list = std::make_unique<live_blocks>();
+        list->seed = seed;
+        std::vector<block> blocks;
+        for (std::uint32_t number = 0; number < all; ++number) {
+            const block made{0x10000 + std::uint64_t{number} * 48, thread_zero | number, number / 3};
+            list->add_sampled(made.address, made.name, 0, number % 3, made.ordinal, 32);
+            if (number % 4 == 1)
+                list->remove(made.address, made.name);
+            else
+                blocks.push_back(made);
+        }
+        const std::uint32_t mask = list->mask.load();
+        EXPECT_GE(mask, 31u);
+        std::size_t listed = 0, early = 0;
+        for (const block& each : blocks) {
+            const bool is_listed = list->contains(each.address, each.name);
+            ASSERT_EQ(is_listed, list->is_sampled(mask, each.name, each.ordinal)) << each.name - thread_zero;
+            listed += std::size_t{is_listed};
+            early += std::size_t{is_listed && (each.name - thread_zero) < all / 2};
+        }
+        EXPECT_GT(listed, live_blocks::capacity / 8);
+        EXPECT_NEAR(static_cast<double>(early) / static_cast<double>(listed), 0.5, 0.08)
+            << "as many early ones as late";
+    }
+}
+
+TEST(live_blocks, the_first_blocks_of_call_stacks_are_listed_in_some_recordings) {
+    int listed = 0;
+    const auto list = std::make_unique<live_blocks>();
+    for (list->seed = 0; list->seed < 1000; ++list->seed) listed += list->is_sampled(15, 5, 0) ? 1 : 0;
+    EXPECT_NEAR(listed, 121, 50) << "1 - (15 / 16)^2 of them";
 }
 
 }

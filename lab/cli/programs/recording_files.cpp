@@ -23,7 +23,7 @@
 #include <utility>
 
 #include "cli/terminal.hpp"
-#include "observe/trace/trace_chunks.hpp"
+#include "observe/access/raw_files.hpp"
 #include "observe/trace/trace_packer.hpp"
 #include "report/write.hpp"
 
@@ -33,42 +33,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view suffix = ".raw";
-
-[[nodiscard]] bool is_number(std::string_view text) {
-    return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
-}
-
 /// Inodes of raw files, and the numbers of processes that have mapped them.
 using mapped_inodes = std::set<std::pair<std::uint64_t, std::uint64_t>>;
 
-/// The number that a process has in its own namespace.
-[[nodiscard]] std::uint64_t own_number(const std::string& process) {
-    constexpr std::string_view name = "NSpid:";
-    std::ifstream file("/proc/" + process + "/status");
-    for (std::string line; std::getline(file, line);) {
-        if (!line.starts_with(name)) continue;
-        return std::strtoull(line.c_str() + line.find_last_of(" \t") + 1, nullptr, 10);
-    }
-    return std::strtoull(process.c_str(), nullptr, 10);
-}
-
 /// Adds what a process has mapped. Returns   false if it cannot be known.
 bool add_mapped(const std::string& process, mapped_inodes& to) {
-    errno = 0;
-    std::ifstream file("/proc/" + process + "/maps");
-    if (!file) return errno != EACCES && errno != EPERM;
-    std::uint64_t number = 0;
-    for (std::string line; std::getline(file, line);) {
-        if (line.find(suffix) == std::string::npos) continue;
-        // begin-end rights offset device inode path
-        std::size_t at = 0;
-        for (int field = 0; field < 4 && at != std::string::npos; ++field) at = line.find(' ', at + 1);
-        if (at == std::string::npos) continue;
-        if (number == 0) number = own_number(process);
-        to.emplace(std::strtoull(line.c_str() + at, nullptr, 10), number);
-    }
-    return true;
+    const mapped_raw_files found = mapped_by(process);
+    for (const std::uint64_t each : found.inodes) to.emplace(each, found.own_number);
+    return !found.is_hidden();
 }
 
 /// When a process was started, in the system's clock ticks; 0: not known.
@@ -112,10 +84,10 @@ private:
     [[nodiscard]] const mapped_inodes& all() {
         if (all_.has_value()) return *all_;
         all_.emplace();
-        std::error_code error;
-        for (const fs::directory_entry& each : fs::directory_iterator("/proc", error)) {
-            if (const std::string name = each.path().filename().string(); is_number(name)) add_mapped(name, *all_);
-        }
+        visit_processes([&](const std::string& each) {
+            add_mapped(each, *all_);
+            return true;
+        });
         return *all_;
     }
 
@@ -220,16 +192,12 @@ private:
 std::vector<raw_file> raw_files_of(const std::string& file, std::uint64_t recording) {
     std::vector<raw_file> found;
     mapped_files mapped;
-    std::error_code error;
-    const std::string name = fs::path(file).filename().string();
-    for (const fs::directory_entry& each : fs::directory_iterator(fs::path(file).parent_path(), error)) {
-        const std::string other = each.path().filename().string();
-        if (!other.starts_with(name + ".") || !other.ends_with(suffix)) continue;
-        trace_format::file_header header{};
-        const std::string path = each.path().string();
-        if (!read_header(path, header) || header.recording != recording) continue;
-        found.push_back({path, header.process, path == file + std::string(suffix), mapped.contain(path, header)});
-    }
+    visit_raw_files(
+        file, recording, [](const std::string&) { return false; },
+        [&](const std::string& path, const trace_format::file_header& header) {
+            const bool is_main = path == file + std::string(raw_suffix);
+            found.push_back({path, header.process, is_main, mapped.contain(path, header)});
+        });
     std::sort(found.begin(), found.end(), [](const raw_file& a, const raw_file& b) {
         return a.is_main != b.is_main ? a.is_main : a.path < b.path;
     });
@@ -237,7 +205,7 @@ std::vector<raw_file> raw_files_of(const std::string& file, std::uint64_t record
 }
 
 packing pack(const raw_file& raw, std::span<const std::string> accesses) {
-    const std::string wanted = raw.path.substr(0, raw.path.size() - suffix.size());
+    const std::string wanted = raw.path.substr(0, raw.path.size() - raw_suffix.size());
     packing made{raw.is_main ? wanted : free_name(wanted), {}, {}};
     const mapped_input input(raw.path);
     if (!input.error().empty()) {

@@ -49,6 +49,10 @@ constexpr std::string_view library_name = "libtenure_record.so";
     for (const raw_file& each : all) {
         if (each.is_growing) {
             say(fmt::format("{} still grows: its process runs on. tenure trace can read it at any time", each.path));
+            if (sampler != nullptr)
+                say(fmt::format("accesses of process {} are missing: they are added when a file is packed, and its "
+                                "process has outlived the program",
+                                each.process));
             continue;
         }
         std::vector<std::string> accesses;
@@ -125,7 +129,11 @@ traced_program trace_program(const std::vector<std::string>& words, const trace_
         preload_first(preloaded.path());
     };
     const ended_program ended = run_program(chosen.path, words, prepare, [&] {
-        if (sampler) sampler->start();
+        if (!sampler) return;
+        if (const std::string reason = sampler->start(); !reason.empty()) {
+            say(fmt::format("accesses are not recorded, only allocations: {}", reason.substr(0, reason.size() - 1)));
+            sampler.reset();
+        }
     });
     if (sampler) sampler->stop();
     if (request.at_end) request.at_end();

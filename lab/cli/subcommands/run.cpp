@@ -247,7 +247,8 @@ std::string run_command::refusal() const {
     return {};
 }
 
-std::string run_command::apply_settings() const {
+/// `is_advice_empty`: whether --advice names no call sites.
+std::string run_command::apply_settings(bool& is_advice_empty) const {
     std::vector<std::string> settings = settings_;
     if (!report_.empty()) settings.push_back("malloc_stats=" + report_);
     for (const std::string& each : settings) {
@@ -260,7 +261,9 @@ std::string run_command::apply_settings() const {
         if (trace_format::file_header header{}; read_header(whole, header))
             return fmt::format("--advice {} is a trace. Make the advice of it first: tenure advise -o FILE {}", advice_,
                                advice_);
-        if (const read_advice found = load_advice(whole); !found.ok()) return fmt::format("--advice: {}", found.error);
+        const read_advice found = load_advice(whole);
+        if (!found.ok()) return fmt::format("--advice: {}", found.error);
+        is_advice_empty = found.advised.sites.empty();
         ::setenv("TENURE_ADVICE", whole.c_str(), 1);
         // The program has this process's number. It says if none of the files is loaded: nobody knows that yet.
         ::setenv("TENURE_ADVICE_PROCESS", std::to_string(::getpid()).c_str(), 1);
@@ -269,7 +272,6 @@ std::string run_command::apply_settings() const {
 }
 
 void run_command::warn_of_empty_advice() const {
-    if (advice_.empty() || !load_advice(advice_).advised.sites.empty()) return;
     say(fmt::format("--advice {} has no effect: the file names no call sites, because `tenure advise -o` found none "
                     "that would save memory in the recorded run. Record a run that holds more memory, or leave "
                     "--advice out",
@@ -279,7 +281,8 @@ void run_command::warn_of_empty_advice() const {
 int run_command::run() const {
     forget_who_ran_us();
     std::string wrong = refusal();
-    if (wrong.empty()) wrong = apply_settings();
+    bool is_advice_empty = false;
+    if (wrong.empty()) wrong = apply_settings(is_advice_empty);
     if (!wrong.empty()) {
         say(wrong);
         return exit_code::bad_usage;
@@ -301,7 +304,7 @@ int run_command::run() const {
         say(fmt::format("{} {}", path, reason));
         return cannot_run;
     }
-    warn_of_empty_advice();
+    if (is_advice_empty) warn_of_empty_advice();
     preload(library.path);
     let_persistent_memory_follow(library.path);
     std::vector<char*> words;

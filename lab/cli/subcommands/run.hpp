@@ -26,7 +26,7 @@ private:
     [[nodiscard]] std::string refusal() const;
     /// Puts the settings into the environment.
     /// Returns   what is wrong with one; empty: nothing.
-    [[nodiscard]] std::string apply_settings() const;
+    [[nodiscard]] std::string apply_settings(bool& is_advice_empty) const;
     void warn_of_empty_advice() const;
 
     CLI::App* command_;

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <filesystem>
 #include <random>
 #include <string_view>
 #include <system_error>
@@ -17,9 +16,9 @@
 
 #include <tenure/platform/clock.hpp>
 
+#include "observe/access/raw_files.hpp"
 #include "observe/access/sampled_process.hpp"
 #include "observe/access/watchpoints.hpp"
-#include "observe/trace/trace_chunks.hpp"
 
 namespace tenure::lab {
 
@@ -47,13 +46,19 @@ std::string access_sampler::try_out() {
     return found.error == 0 ? std::string() : watchpoint_error(found.error) + ".";
 }
 
-void access_sampler::start() {
+std::string access_sampler::start() {
     // Signals are for the thread that hands them on to the program.
     sigset_t all, before;
     ::sigfillset(&all);
     ::pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this] { run(); });
+    std::string problem;
+    try {
+        thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error& error) {
+        problem = fmt::format("a thread could not be started: {}.", error.what());
+    }
     ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    return problem;
 }
 
 void access_sampler::stop() {
@@ -72,51 +77,54 @@ bool access_sampler::wait(std::uint64_t time_ns) {
     return !changed_.wait_for(lock, std::chrono::nanoseconds(time_ns), [&] { return is_stopped_; });
 }
 
-void access_sampler::find_processes() {
-    namespace fs = std::filesystem;
-    std::error_code error;
-    const fs::path file(file_);
-    const std::string begin = file.filename().string() + ".";
-    for (const fs::directory_entry& each : fs::directory_iterator(file.parent_path(), error)) {
-        const std::string name = each.path().filename().string(), path = each.path().string();
-        if (!name.starts_with(begin) || !name.ends_with(".raw")) continue;
-        if (seen_.contains(path)) continue;
+/// Returns   whether there was one, or one that will be ready a moment later.
+bool access_sampler::find_processes() {
+    bool has_found = false;
+    const auto is_known = [&](const std::string& path) { return seen_.contains(path); };
+    visit_raw_files(file_, recording_, is_known, [&](const std::string& path, const trace_format::file_header& header) {
         const auto running =
             std::count_if(processes_.begin(), processes_.end(), [](const auto& known) { return !known->is_over(); });
         if (static_cast<std::size_t>(running) >= max_processes) return;
-        trace_format::file_header header{};
-        if (!read_header(path, header) || header.recording != recording_) continue;
+        has_found = true;
         auto found = sampled_process::open(path, header);
         // The process makes its list a moment after the header.
         constexpr std::uint64_t patience_ns = 2000 * sampler_ms;
         const bool is_new = platform::monotonic_ns() < header.first_ns + patience_ns;
-        if (found != nullptr && !found->has_list() && is_new) continue;
+        if (found != nullptr && !found->has_list() && !found->is_refused() && is_new) return;
         seen_.insert(path);
         if (found != nullptr) processes_.push_back(std::move(found));
-    }
+    });
+    return has_found;
 }
 
-/// One window of each process. Returns   how many hits it had.
-std::uint64_t access_sampler::sample(std::uint64_t length_ns) {
+/// Looks for processes if it is time to.
+void access_sampler::find_new() {
+    const std::uint64_t now_ns = platform::monotonic_ns();
+    if (now_ns < next_search_ns_) return;
+    const bool has_found = find_processes();
+    next_search_ns_ = platform::monotonic_ns() + searches_.next_ns(has_found);
+}
+
+/// One window of each process. Returns   how many hits it had; nothing: there was nothing to watch.
+std::optional<std::uint64_t> access_sampler::sample(std::uint64_t length_ns) {
     bool is_watching = false;
     for (const auto& each : processes_) is_watching = each->begin_window() || is_watching;
-    if (!is_watching) return 0;
+    if (!is_watching) return std::nullopt;
     static_cast<void>(wait(length_ns));
     std::uint64_t hits = 0;
     for (const auto& each : processes_) hits += each->end_window(hit_ns_);
     return hits;
 }
 
-std::uint64_t access_sampler::processor_ns() const {
-    std::uint64_t all = 0;
-    for (const auto& each : processes_) all += each->processor_ns();
-    return all;
+void access_sampler::read_clocks() {
+    std::vector<std::uint64_t> clocks_ns;
+    for (const auto& each : processes_) clocks_ns.push_back(each->processor_ns());
+    ran_.add(clocks_ns);
 }
 
 /// A hit, and the begin and end of a window, cost the program time. It may be so much of its own time, which is little
-/// where it waits, or other programs run beside it. `processor_ns_before`: of the processes, before the window.
-/// Returns   false when it is time to stop.
-bool access_sampler::pause(std::uint64_t hits, std::uint64_t processor_ns_before) {
+/// where it waits, or other programs run beside it. Returns   false when it is time to stop.
+bool access_sampler::pause(std::uint64_t hits) {
     constexpr std::uint64_t part = 64; // of the time
     constexpr std::uint64_t step_ns = 2 * sampler_ms, longest_ns = 200 * sampler_ms;
     constexpr std::uint64_t calls_of_window = 4; // as long as so many hits: each interrupts the thread
@@ -124,27 +132,23 @@ bool access_sampler::pause(std::uint64_t hits, std::uint64_t processor_ns_before
     const std::uint64_t begin_ns = platform::monotonic_ns();
     do {
         if (!wait(step_ns)) return false;
-        const std::uint64_t now_ns = processor_ns();
-        if (now_ns - std::min(now_ns, processor_ns_before) >= wanted_ns) break;
-    } while (platform::monotonic_ns() - begin_ns < longest_ns);
+        find_new();
+        read_clocks();
+    } while (ran_.total_ns() < wanted_ns && platform::monotonic_ns() - begin_ns < longest_ns);
     return true;
 }
 
 void access_sampler::run() {
-    constexpr std::uint64_t search_first_ns = 5 * sampler_ms, search_later_ns = 200 * sampler_ms;
+    constexpr std::uint64_t idle_ns = 2 * sampler_ms; // without anything to watch
     std::mt19937_64 random{std::random_device{}()};
-    std::uint64_t next_search_ns = 0;
-    do {
-        const std::uint64_t now_ns = platform::monotonic_ns();
-        if (now_ns >= next_search_ns) {
-            find_processes();
-            next_search_ns = now_ns + (processes_.empty() ? search_first_ns : search_later_ns);
-        }
-        const std::uint64_t before_ns = processor_ns();
-        const std::uint64_t hits = sample(window_length_ns(random()));
-        if (!pause(hits, before_ns)) break;
-    } while (true);
-    for (const auto& each : processes_) each->close();
+    for (bool is_running = true; is_running;) {
+        find_new();
+        ran_ = {};
+        read_clocks();
+        const std::optional<std::uint64_t> hits = sample(window_length_ns(random()));
+        is_running = hits ? pause(*hits) : wait(processes_.empty() ? search_interval::shortest_ns : idle_ns);
+    }
+    for (const auto& each : processes_) each->finish();
 }
 
 std::vector<std::string> access_sampler::payloads_of(const std::string& raw_file) const {

@@ -13,10 +13,13 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
 #include <vector>
+
+#include "observe/access/pacing.hpp"
 
 namespace tenure::lab {
 
@@ -34,8 +37,9 @@ public:
     /// sentence; empty: it can.
     [[nodiscard]] std::string try_out();
 
-    /// Begins to look for raw files. Call it after the program was forked: a thread would not be in the child.
-    void start();
+    /// Begins to look for raw files. Call it after the program was forked: a thread would not be in the child. Returns
+    /// why it could not, in a sentence; empty: it has.
+    [[nodiscard]] std::string start();
     void stop();
 
     /// After stop(). Payloads of chunks (access_chunks.hpp) for the trace of this raw file.
@@ -45,17 +49,21 @@ public:
 
 private:
     void run();
-    void find_processes();
+    void find_new();
+    [[nodiscard]] bool find_processes();
     [[nodiscard]] bool wait(std::uint64_t time_ns);
-    [[nodiscard]] bool pause(std::uint64_t hits, std::uint64_t processor_ns_before);
-    [[nodiscard]] std::uint64_t processor_ns() const;
-    [[nodiscard]] std::uint64_t sample(std::uint64_t length_ns);
+    [[nodiscard]] bool pause(std::uint64_t hits);
+    void read_clocks();
+    [[nodiscard]] std::optional<std::uint64_t> sample(std::uint64_t length_ns);
 
     std::string file_;
     std::uint64_t recording_;
     std::uint64_t hit_ns_ = 0;
     std::vector<std::unique_ptr<sampled_process>> processes_;
     std::set<std::string> seen_; ///< raw files that were looked at
+    search_interval searches_;
+    std::uint64_t next_search_ns_ = 0;
+    run_time ran_; ///< the processes, since the last window began
     std::mutex mutex_;
     std::condition_variable changed_;
     bool is_stopped_ = false;

@@ -21,15 +21,10 @@ namespace {
     to.address = from.address.load(std::memory_order_relaxed);
     to.ticks = from.ticks;
     to.stack = from.stack;
-    to.ordinal = from.ordinal;
+    to.ordinal = from.ordinal.load(std::memory_order_relaxed);
     to.bytes = from.bytes;
     std::atomic_thread_fence(std::memory_order_acquire);
     return from.name.load(std::memory_order_relaxed) == to.name && to.address != 0;
-}
-
-[[nodiscard]] bool is_listed_under(std::uint32_t mask, const listed_block& of) {
-    constexpr std::uint64_t number = (std::uint64_t{1} << 40) - 1;
-    return live_blocks::is_listed(mask, of.name & number, of.thread() - 1, of.ordinal);
 }
 
 }
@@ -38,19 +33,25 @@ void block_choice::refresh(live_blocks& list, std::uint64_t now_ticks, std::uint
     blocks_.clear();
     listed_block found;
     std::size_t listed = 0;
+    const auto is_sampled = [&](const listed_block& each) {
+        return list.is_sampled(list.mask.load(std::memory_order_relaxed), each.name, each.ordinal);
+    };
     for (live_blocks::entry& each : list.entries) {
         if (!read_entry(each, found)) continue;
+        if (!is_sampled(found)) { // the mask was widened while it was added
+            live_blocks::drop(each, found.name);
+            continue;
+        }
         ++listed;
         if (found.address % 8 == 0 && found.bytes >= 8 && now_ticks - found.ticks >= least_ticks &&
             now_ticks >= found.ticks)
             blocks_.push_back(found);
     }
     if (listed > max_listed) {
-        const std::uint32_t mask = list.mask.load(std::memory_order_relaxed) * 2 + 1;
-        list.mask.store(mask, std::memory_order_relaxed);
-        for (live_blocks::entry& each : list.entries)
-            if (read_entry(each, found) && !is_listed_under(mask, found)) live_blocks::drop(each, found.name);
-        std::erase_if(blocks_, [&](const listed_block& each) { return !is_listed_under(mask, each); });
+        std::uint32_t mask = list.mask.load(std::memory_order_relaxed);
+        list.mask.compare_exchange_strong(mask, mask * 2 + 1, std::memory_order_relaxed); // or the program has
+        list.thin();
+        std::erase_if(blocks_, [&](const listed_block& each) { return !is_sampled(each); });
     }
     std::sort(blocks_.begin(), blocks_.end(),
               [](const listed_block& a, const listed_block& b) { return place_of(a) < place_of(b); });

@@ -21,8 +21,6 @@ namespace tenure::lab {
 struct listed_block {
     std::uint64_t address = 0, name = 0, ticks = 0, bytes = 0;
     std::uint32_t stack = 0, ordinal = 0;
-
-    [[nodiscard]] std::uint64_t thread() const { return name >> 40; }
 };
 
 struct chosen_block {

@@ -12,7 +12,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <fstream>
+#include <cstdlib>
 #include <random>
 #include <utility>
 
@@ -20,6 +20,7 @@
 
 #include <tenure/platform/clock.hpp>
 
+#include "observe/access/raw_files.hpp"
 #include "observe/trace/access/access_chunks.hpp"
 #include "observe/trace/trace_chunks.hpp"
 
@@ -54,7 +55,11 @@ std::unique_ptr<sampled_process> sampled_process::open(const std::string& path,
     struct stat about {};
     if (::stat(path.c_str(), &about) != 0) return {};
     std::unique_ptr<sampled_process> made(new sampled_process(path, header, about.st_ino));
-    if (made->use_of_file() != file_use::mapped) return {};
+    if (!made->find_process()) {
+        if (!made->is_refused()) return {};
+        made->close();
+        return made;
+    }
     made->map_list();
     made->has_list_ = made->list_ != nullptr;
     if (!made->has_list_) made->close(); // problem() says why
@@ -62,14 +67,33 @@ std::unique_ptr<sampled_process> sampled_process::open(const std::string& path,
 }
 
 sampled_process::sampled_process(std::string path, const trace_format::file_header& header, std::uint64_t inode)
-    : path_(std::move(path)), header_(header), inode_(inode), points_(std::in_place, header.process),
-      choice_(std::random_device{}()) {}
+    : path_(std::move(path)), header_(header), inode_(inode), choice_(std::random_device{}()) {}
 
 sampled_process::~sampled_process() { close(); }
 
+/// The process of the file: that of the number in the header, or in another namespace any that has it there.
+/// Returns   false if there is none; error_ then says whether it is hidden from this user.
+bool sampled_process::find_process() {
+    const auto is_it = [&](const std::string& process) {
+        if (!mapped_by(process).is_writer(inode_, header_.process)) return false;
+        process_ = static_cast<std::uint32_t>(std::strtoul(process.c_str(), nullptr, 10));
+        return true;
+    };
+    const std::string own = std::to_string(header_.process);
+    const mapped_raw_files here = mapped_by(own);
+    const bool has_ended = header_.last_ticks != 0;
+    if (!is_it(own) && !has_ended && here.error == 0)
+        visit_processes([&](const std::string& each) { return !is_it(each); });
+    if (process_ == 0) error_ = here.error;
+    if (process_ != 0) points_.emplace(process_);
+    return process_ != 0;
+}
+
+/// Gives back what watching takes.
 void sampled_process::close() {
     is_over_ = true;
     points_.reset();
+    choice_.reset();
     if (list_ != nullptr) ::munmap(list_, live_blocks_bytes);
     list_ = nullptr;
 }
@@ -77,7 +101,7 @@ void sampled_process::close() {
 std::uint64_t sampled_process::processor_ns() const {
     clockid_t clock{};
     timespec time{};
-    if (is_over_ || ::clock_getcpuclockid(static_cast<pid_t>(header_.process), &clock) != 0 ||
+    if (is_over_ || ::clock_getcpuclockid(static_cast<pid_t>(process_), &clock) != 0 ||
         ::clock_gettime(clock, &time) != 0)
         return 0;
     constexpr std::uint64_t ns_per_s = 1'000'000'000;
@@ -86,13 +110,17 @@ std::uint64_t sampled_process::processor_ns() const {
 
 void sampled_process::map_list() {
     const int file = ::open(path_.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (file < 0) return;
+    if (file < 0) {
+        error_ = errno;
+        return;
+    }
     struct stat about {};
     const std::uint64_t end = std::uint64_t{trace_format::page_bytes} + live_blocks_bytes;
     const bool is_long = ::fstat(file, &about) == 0 && static_cast<std::uint64_t>(about.st_size) >= end;
     void* const mapped =
         is_long ? ::mmap(nullptr, live_blocks_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, trace_format::page_bytes)
                 : MAP_FAILED;
+    if (is_long && mapped == MAP_FAILED) error_ = errno;
     ::close(file);
     if (mapped == MAP_FAILED) return;
     list_ = static_cast<live_blocks*>(mapped);
@@ -104,38 +132,54 @@ void sampled_process::map_list() {
     list_ = nullptr;
 }
 
-/// Whether the process of this number still has the file mapped. Another program in it (exec) has not, nor has another
-/// process that got the number, or has it in another namespace.
-sampled_process::file_use sampled_process::use_of_file() const {
-    std::ifstream file(fmt::format("/proc/{}/maps", header_.process));
-    const std::string inode = fmt::format(" {} ", inode_);
-    bool has_lines = false;
-    for (std::string line; std::getline(file, line); has_lines = true)
-        if (line.find(inode) != std::string::npos && line.ends_with(".raw")) return file_use::mapped;
-    return has_lines ? file_use::not_mapped : file_use::no_process;
+/// Whether the process still has the file mapped. Another program in it (exec) has not, nor has another process that
+/// got the number.
+bool sampled_process::is_same_program() {
+    const mapped_raw_files now = mapped_by(std::to_string(process_));
+    if (now.error != 0) error_ = now.error;
+    return now.is_writer(inode_, header_.process);
 }
 
-/// What was written since the last look counts only if the process is still the same program.
+/// What was written since the last look counts only if the process was still this program: until its exit, if that was
+/// noted. A program that was replaced, or killed, notes none.
+void sampled_process::drop_unsure() {
+    trace_format::file_header now{};
+    const std::uint64_t exit_ns = read_header(path_, now) && now.last_ticks != 0 ? now.last_ns : 0;
+    const auto first =
+        std::find_if(unsure_.begin(), unsure_.end(), [&](const unsure_window& each) { return each.end_ns > exit_ns; });
+    if (first != unsure_.end()) {
+        windows_ -= static_cast<std::uint64_t>(unsure_.end() - first);
+        payloads_.resize(first->payloads);
+        if (!payloads_.empty()) payloads_.back().resize(first->bytes);
+        if (!payloads_.empty() && payloads_.back().empty()) payloads_.pop_back();
+    }
+    unsure_.clear();
+}
+
+void sampled_process::finish() {
+    if (is_over_) return;
+    if (!is_same_program()) drop_unsure();
+    close();
+}
+
 void sampled_process::look_after(std::uint64_t now_ns) {
     constexpr std::uint64_t between_ns = 100'000'000;
     next_look_ns_ = now_ns + between_ns;
-    const file_use use = use_of_file();
-    if (use == file_use::not_mapped && !payloads_.empty()) {
-        payloads_.resize(std::max<std::size_t>(sure_payloads_, 1));
-        payloads_.back().resize(sure_bytes_);
+    if (!is_same_program()) {
+        drop_unsure();
+        return close();
     }
-    if (use != file_use::mapped) return close();
-    sure_payloads_ = payloads_.size();
-    sure_bytes_ = payloads_.empty() ? 0 : payloads_.back().size();
+    unsure_.clear();
     if (!points_->find_threads()) {
         error_ = points_->error();
         return close();
     }
     unwatched_ = std::max<std::uint64_t>(unwatched_, points_->unwatched_threads());
+    if (points_->error() != 0) thread_error_ = points_->error();
     const std::uint64_t now_ticks = platform::ticks();
     const double ticks_per_ns = static_cast<double>(now_ticks - header_.first_ticks) /
                                 static_cast<double>(std::max<std::uint64_t>(now_ns - header_.first_ns, 1));
-    choice_.refresh(*list_, now_ticks, static_cast<std::uint64_t>(ticks_per_ns * least_age_ns));
+    choice_->refresh(*list_, now_ticks, static_cast<std::uint64_t>(ticks_per_ns * least_age_ns));
 }
 
 bool sampled_process::begin_window() {
@@ -144,7 +188,7 @@ bool sampled_process::begin_window() {
     now_.blocks.clear();
     if (is_over_) return false;
     if (payloads_.size() > max_payloads) {
-        close();
+        finish();
         return false;
     }
     const std::uint64_t now_ns = platform::monotonic_ns();
@@ -154,7 +198,7 @@ bool sampled_process::begin_window() {
         return !list_->contains(each.block.address, each.block.name);
     };
     for (int turn = 0; turn < max_tries; ++turn) {
-        now_ = choice_.next();
+        now_ = choice_->next();
         if (std::none_of(now_.blocks.begin(), now_.blocks.end(), is_gone)) break;
         now_.blocks.clear();
     }
@@ -166,6 +210,7 @@ bool sampled_process::begin_window() {
     }
     std::vector<std::uint64_t> addresses;
     for (const chosen_block& each : now_.blocks) addresses.push_back(each.block.address + each.offset);
+    begin_processor_ns_ = processor_ns();
     points_->watch(addresses);
     begin_ns_ = platform::monotonic_ns();
     return true;
@@ -176,7 +221,7 @@ std::uint64_t sampled_process::end_window(std::uint64_t hit_ns) {
     const std::uint64_t end_ns = platform::monotonic_ns();
     const watchpoints::outcome found = points_->stop();
     add_window(found, end_ns, hit_ns);
-    choice_.learn(now_, found.counts, are_near(found, hit_ns));
+    choice_->learn(now_, found.counts, are_near(found, hit_ns));
     std::uint64_t hits = 0;
     for (std::size_t index = 0; index < now_.blocks.size(); ++index) hits += found.counts[index];
     now_.blocks.clear();
@@ -188,6 +233,8 @@ void sampled_process::add_window(const watchpoints::outcome& found, std::uint64_
     if (begin_ns_ < header_.first_ns) return;
     access_window window{
         begin_ns_ - header_.first_ns, end_ns - header_.first_ns, now_.choice, hit_ns, watchpoints::max_hits, {}};
+    if (const std::uint64_t ran_ns = processor_ns(); begin_processor_ns_ != 0 && ran_ns >= begin_processor_ns_)
+        window.processor_ns = ran_ns - begin_processor_ns_;
     std::vector<block_name> names;
     for (std::size_t index = 0; index < now_.blocks.size(); ++index) {
         window.blocks.push_back({0, now_.blocks[index].offset, found.counts[index], {}});
@@ -204,19 +251,22 @@ void sampled_process::add_window(const watchpoints::outcome& found, std::uint64_
     }
     for (watched_block& each : window.blocks)
         each.count = std::max(each.count, static_cast<std::uint32_t>(each.accesses.size()));
+    unsure_.push_back({payloads_.size(), payloads_.empty() ? 0 : payloads_.back().size(), end_ns});
     if (payloads_.empty() || payloads_.back().size() >= full_access_payload) payloads_.emplace_back();
     append_window(payloads_.back(), window, names);
     ++windows_;
 }
 
 std::string sampled_process::problem() const {
-    if (!has_list_) return "its file had no room for the list of its blocks.";
     if (error_ == EACCES || error_ == EPERM)
         return "the system does not let this user watch it: it runs as another user, or is protected from debuggers.";
     if (error_ != 0) return watchpoint_error(error_) + ".";
+    if (!has_list_) return "its file had no room for the list of its blocks.";
     if (windows_ == 0)
         return "it ended before a block was watched: blocks are watched when they are 1 ms old, and the process is "
                "found some milliseconds after its begin.";
+    if (unwatched_ != 0 && thread_error_ != 0)
+        return fmt::format("{} of its threads were not watched: {}.", unwatched_, watchpoint_error(thread_error_));
     if (unwatched_ != 0)
         return fmt::format("{} of its threads were not watched: a process has at most {} that are.", unwatched_,
                            watchpoints::max_threads);

@@ -110,7 +110,10 @@ bool watchpoints::open(thread& of) {
     of.holder = open_event(attributes_of_holder(), static_cast<int>(of.id));
     if (of.holder < 0) return false;
     void* const mapped = ::mmap(nullptr, ring_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, of.holder, 0);
-    if (mapped == MAP_FAILED) return false;
+    if (mapped == MAP_FAILED) {
+        if (errno == EPERM) errno = out_of_locked_memory;
+        return false;
+    }
     of.ring = mapped;
     for (point& each : of.points)
         if (!open_point(of, each)) return false;
@@ -129,10 +132,16 @@ bool watchpoints::move_point(const thread& of, point& to, std::uint64_t address)
 }
 
 bool watchpoints::find_threads() {
+    namespace fs = std::filesystem;
     std::vector<std::uint32_t> now;
     std::error_code error;
-    for (const auto& each : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", process_), error))
-        now.push_back(static_cast<std::uint32_t>(std::strtoul(each.path().filename().c_str(), nullptr, 10)));
+    fs::directory_iterator entry(fmt::format("/proc/{}/task", process_), error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error))
+        now.push_back(static_cast<std::uint32_t>(std::strtoul(entry->path().filename().c_str(), nullptr, 10)));
+    if (error && error.value() != ENOENT && error.value() != ESRCH) { // those that are known are watched on
+        error_ = error.value();
+        return !threads_.empty();
+    }
     std::sort(now.begin(), now.end());
     std::erase_if(threads_, [&](thread& each) {
         const bool is_gone = !std::binary_search(now.begin(), now.end(), each.id);
@@ -247,6 +256,13 @@ watchpoints::probe watchpoints::try_out() {
 
 std::string watchpoint_error(int number) {
     switch (number) {
+    case watchpoints::out_of_locked_memory: {
+        std::string limit;
+        std::ifstream("/proc/sys/kernel/perf_event_mlock_kb") >> limit;
+        return fmt::format("this user's locked memory for perf events is used up (kernel.perf_event_mlock_kb is {}): "
+                           "raise it with sysctl, or ulimit -l",
+                           limit.empty() ? "not known" : limit);
+    }
     case EACCES:
     case EPERM: {
         std::string level;
@@ -266,6 +282,7 @@ std::string watchpoint_error(int number) {
     case ENOSYS: return "this kernel has no perf events. Record on another one";
     case EINVAL: return "this kernel's perf events lack what is needed: Linux 5.13 has it";
     case EMFILE: return "too many open files: raise ulimit -n";
+    case ENFILE: return "the system has too many open files: raise fs.file-max with sysctl";
     default: return std::strerror(number);
     }
 }

@@ -34,6 +34,8 @@ public:
     static constexpr std::uint32_t max_hits = 8;
     /// Further threads of a process are not watched.
     static constexpr std::size_t max_threads = 64;
+    /// In place of the system's number, EPERM, which would say that perf events are not allowed at all.
+    static constexpr int out_of_locked_memory = -1;
 
     explicit watchpoints(std::uint32_t process) : process_(process) {}
     ~watchpoints();

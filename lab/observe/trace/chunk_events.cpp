@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "observe/trace/numbers.hpp"
+
 namespace tenure::lab {
 
 namespace format = trace_format;
@@ -29,19 +31,17 @@ std::uint64_t chunk_events::little(std::size_t bytes) {
 }
 
 std::uint64_t chunk_events::number() {
-    std::uint64_t value = 0;
-    for (unsigned shift = 0; shift < 64; shift += 7) {
-        const std::uint64_t each = little(1);
-        value |= (each & 127) << shift;
-        if ((each & 128) == 0) return value;
-    }
-    is_damaged_ = true;
-    return 0;
+    std::string_view rest = payload_.substr(at_);
+    const std::uint64_t value = lab::take_number(rest, is_damaged_);
+    at_ = payload_.size() - rest.size();
+    return value;
 }
 
 std::int64_t chunk_events::signed_number() {
-    const std::uint64_t folded = number();
-    return static_cast<std::int64_t>(folded >> 1 ^ (~(folded & 1) + 1));
+    std::string_view rest = payload_.substr(at_);
+    const std::uint64_t value = take_signed(rest, is_damaged_);
+    at_ = payload_.size() - rest.size();
+    return static_cast<std::int64_t>(value);
 }
 
 block_name chunk_events::own_name(std::uint64_t distance) const { return {thread_, next_ - 1 - distance}; }

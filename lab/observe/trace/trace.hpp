@@ -82,6 +82,9 @@ struct access_window {
     std::uint64_t hit_ns = 0;   ///< that a watched access costs the program, about: times behind it are later by that
     std::uint32_t max_hits = 0; ///< after so many the watchpoint of a thread was removed; zero: not known
     std::vector<watched_block> blocks;
+    std::uint64_t processor_ns = unknown_ns; ///< that the process ran in the window, about, all threads together
+
+    static constexpr std::uint64_t unknown_ns = ~std::uint64_t{0};
 };
 
 /// Where a part lies in the trace that it was cut from.

@@ -67,8 +67,7 @@ void trace_merger::put_older() {
         event.thread = thread_number(each.first.thread);
         event.stack = stacks_.index_of(each.stack);
         older_.emplace(each.name, event.block);
-        accesses_.see(each.name, event.block);
-        accesses_.see(each.first, event.block);
+        accesses_.see(each.name, event.block, to_.events.size());
         blocks_.push_back({each.bytes, each.family, each.alignment_log2});
         to_.events.push_back(event);
     }
@@ -139,7 +138,7 @@ void trace_merger::put_allocation(thread_stream& from, const chunk_event& event,
     to.block = blocks_.size();
     blocks_.push_back({event.bytes, event.family, event.alignment_log2});
     from.set_block(event.number, to.block);
-    accesses_.see({from.id(), event.number}, to.block);
+    accesses_.see({from.id(), event.number}, to.block, to_.events.size());
 }
 
 void trace_merger::put_resize(thread_stream& from, const chunk_event& event, trace_event& to) {
@@ -154,7 +153,7 @@ void trace_merger::put_resize(thread_stream& from, const chunk_event& event, tra
     to.alignment_log2 = blocks_[block].alignment_log2;
     blocks_[block].bytes = event.bytes;
     from.set_block(event.number, block);
-    accesses_.see({from.id(), event.number}, block);
+    accesses_.see({from.id(), event.number}, block, to_.events.size());
 }
 
 void trace_merger::put_mark(const chunk_event& event, trace_event& to) {
@@ -227,6 +226,7 @@ void trace_merger::put_early_free(const early_free& of, trace_event event) {
         event.call = trace_call::resize;
         event.bytes = blocks_[block].bytes = now->bytes;
         older_.emplace(of.next, block);
+        accesses_.see(of.next, block, to_.events.size());
     }
     event.thread = thread_number(of.thread);
     event.stack = stacks_.index_of(of.stack);

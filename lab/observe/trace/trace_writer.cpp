@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstring>
 #include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -13,6 +14,7 @@
 
 #include "observe/trace/access/access_chunks.hpp"
 #include "observe/trace/chunk_events.hpp"
+#include "observe/trace/numbers.hpp"
 #include "observe/trace/trace_packer.hpp"
 
 namespace tenure::lab {
@@ -141,11 +143,8 @@ private:
         value <= UINT32_MAX ? put(direct + 2, value, 4) : put(direct + 3, value, 8);
     }
     void other(other_event which) { event(event_kind::other, static_cast<std::uint64_t>(which)); }
-    void number(std::uint64_t value) {
-        for (; value >= 128; value >>= 7) payload_ += static_cast<char>(value | 128);
-        payload_ += static_cast<char>(value);
-    }
-    void folded(std::uint64_t difference) { number(difference << 1 ^ (~(difference >> 63) + 1)); }
+    void number(std::uint64_t value) { append_number(payload_, value); }
+    void folded(std::uint64_t difference) { append_signed(payload_, difference); }
     void other_number(std::uint64_t value) {
         folded(value - other_);
         other_ = value;
@@ -190,13 +189,39 @@ void append_texts(std::string& file, const trace& of) {
     return made;
 }
 
-/// Chunks of the windows. `names`: of each block, one that an event gives it.
-[[nodiscard]] std::vector<std::string> access_payloads(const trace& of, const std::vector<block_name>& names) {
+/// The names that the watched blocks of a trace get: a resize gives a block another one, and ends the one before.
+class watched_names {
+public:
+    explicit watched_names(const trace& of) {
+        for (const access_window& window : of.windows)
+            for (const watched_block& each : window.blocks) names_.try_emplace(each.block);
+    }
+
+    void add(std::uint64_t block, std::uint64_t time_ns, const block_name& name) {
+        if (names_.empty()) return;
+        if (const auto found = names_.find(block); found != names_.end()) found->second.emplace_back(time_ns, name);
+    }
+    /// The name that a watched block had when it was touched first, or when the window began.
+    [[nodiscard]] block_name at(const access_window& window, const watched_block& of) const {
+        const auto& all = names_.at(of.block);
+        const std::uint64_t time_ns = of.accesses.empty() ? window.begin_ns : of.accesses.front().time_ns;
+        block_name found = all.front().second;
+        for (const auto& [begin_ns, name] : all)
+            if (begin_ns <= time_ns) found = name;
+        return found;
+    }
+
+private:
+    std::unordered_map<std::uint64_t, std::vector<std::pair<std::uint64_t, block_name>>> names_; // by block
+};
+
+/// Chunks of the windows.
+[[nodiscard]] std::vector<std::string> access_payloads(const trace& of, const watched_names& names) {
     std::vector<std::string> made;
     std::vector<block_name> of_window;
     for (const access_window& each : of.windows) {
         of_window.clear();
-        for (const watched_block& block : each.blocks) of_window.push_back(names[block.block]);
+        for (const watched_block& block : each.blocks) of_window.push_back(names.at(each, block));
         if (made.empty() || made.back().size() >= full_access_payload) made.emplace_back();
         append_window(made.back(), each, of_window);
     }
@@ -235,6 +260,7 @@ std::string write_trace(const trace& of) {
     for (std::uint32_t each = 1; each < of.stacks.size() && !threads.empty(); ++each)
         threads.front().stack(each, of.stacks[each].frames);
     std::vector<block_name> names(of.blocks);
+    watched_names watched(of);
     for (const trace_event& each : of.events) {
         thread_writer& to = threads[each.thread];
         to.begin(each.time_ns);
@@ -247,12 +273,14 @@ std::string write_trace(const trace& of) {
         case trace_call::frame: to.frame(); break;
         case trace_call::mark: to.mark(of.marks[each.block]); break;
         }
+        if (each.call == trace_call::allocate || each.call == trace_call::resize)
+            watched.add(each.block, each.time_ns, names[each.block]);
     }
     for (thread_writer& each : threads) each.end();
     append_texts(file, of);
     header.file_bytes = file.size();
     std::memcpy(file.data(), &header, sizeof header);
-    return pack_trace(file, access_payloads(of, names)).bytes;
+    return pack_trace(file, access_payloads(of, watched)).bytes;
 }
 
 namespace {

@@ -141,7 +141,9 @@ void heap_profile_events::set_up() noexcept {
     if (option_value(option::profile) == 0 || heap_profile::start() != status::ok) return;
     is_automatic.store(true, std::memory_order_relaxed);
     schedule.begin(records_of_profile, detail::sampling::mean_bytes());
-    if (schedule.has_intervals()) want_background(); // for the time when nothing is allocated
+    // For the time when nothing is allocated. A thread that is about to end either sees the intervals, in may_end(), or
+    // is seen to be gone here.
+    if (schedule.has_intervals() && can_want_background()) want_background();
 }
 
 void heap_profile_events::save_now(format::occasion why) noexcept {

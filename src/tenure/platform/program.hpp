@@ -28,6 +28,9 @@ struct kept_file {
 /// Whether it is still open as the same file. A program may have closed it and reused its number.
 [[nodiscard]] TENURE_API bool is_still_open(const kept_file& file) noexcept;
 
+/// Closes the copy, if it is still that. Later texts go to standard error if that is the same file.
+TENURE_API void close_copy(kept_file& file) noexcept;
+
 /// Writes the whole text, unless a write fails or the file is no longer open: if the program closed the copy, the text
 /// goes to standard error if that is still the same file. A pipe that nobody reads raises no signal. Allocates nothing.
 TENURE_API void write_to(const kept_file& file, std::string_view text) noexcept;

@@ -52,9 +52,9 @@ namespace {
 }
 
 [[nodiscard]] paired_estimate ratio_of(const contestant_result& recorded, const contestant_result& advised,
-                                       std::string_view name, std::string_view variant = {}) {
+                                       double chance, std::string_view name, std::string_view variant = {}) {
     return estimate_of(
-        round_ratios(samples_of_metric(advised, name, variant), samples_of_metric(recorded, name, variant)));
+        round_ratios(samples_of_metric(advised, name, variant), samples_of_metric(recorded, name, variant)), chance);
 }
 
 }
@@ -106,8 +106,8 @@ affinity_saving measure_affinity(const trace& recorded, std::span<const block_li
     made.recorded = placement_of(as_it_was);
     made.advised = placement_of(in_group);
     made.pairs = median_of_metric(as_it_was, replay_pairs);
-    made.visit_ratio = ratio_of(as_it_was, in_group, replay_visit, visit_shuffled);
-    made.time_ratio = ratio_of(as_it_was, in_group, replay_first);
+    made.visit_ratio = ratio_of(as_it_was, in_group, settings.chance, replay_visit, visit_shuffled);
+    made.time_ratio = ratio_of(as_it_was, in_group, settings.chance, replay_first);
     made.recorded_peak_mib = median_of_metric(as_it_was, replay_peak);
     made.advised_peak_mib = median_of_metric(in_group, replay_peak);
     return made;

@@ -41,6 +41,13 @@ constexpr std::size_t max_untouched = 8; ///< that are shown as text
     return all;
 }
 
+/// What was allowed for the reports of the accesses in between.
+[[nodiscard]] std::string allowance_in_words(const pair_figures& of) {
+    if (of.widest_ns <= together_ns) return {};
+    return fmt::format(" and up to {} us more, in which the accesses between them were reported",
+                       (of.widest_ns - together_ns) / 1000);
+}
+
 [[nodiscard]] std::string evidence(const advised_affinity& of) {
     pair_figures all, crossed, checked;
     for (const site_pair& each : of.pairs) {
@@ -50,9 +57,9 @@ constexpr std::size_t max_untouched = 8; ///< that are shown as text
     }
     std::string text =
         fmt::format("Touched together: of {} of {}, {} were within {} us of an access of the other block on the "
-                    "same thread. Chance explains {}",
+                    "same thread{}. Chance explains {}",
                     accesses_in_words(all.accesses), count_in_words(all.pairs, "pair"), percent(all.near_share()),
-                    together_ns / 1000, percent(all.chance_share()));
+                    together_ns / 1000, allowance_in_words(all), percent(all.chance_share()));
     if (crossed.accesses != 0)
         text += fmt::format(", and of blocks of the same call sites that are no pair {} were",
                             percent(crossed.near_share()));
@@ -73,7 +80,8 @@ constexpr std::size_t max_untouched = 8; ///< that are shown as text
     return fmt::format(
         "In a replay, {:.0f} pairs: at most 64 bytes apart {:.0f} -> {:.0f} %, in the same page {:.0f} -> {:.0f} %, "
         "median distance {} -> {}. To read both blocks of a pair takes {:.1f} -> {:.1f} ns in order of allocation, "
-        "{:.1f} -> {:.1f} ns in random order ({:+.1f} % [{:+.1f} to {:+.1f}]). The calls take {:+.1f} % [{:+.1f} to "
+        "{:.1f} -> {:.1f} ns in random order ({:+.1f} % [{:+.1f} to {:+.1f}]), with caches that are warm. The calls "
+        "take {:+.1f} % [{:+.1f} to "
         "{:+.1f}] on a new heap; peak resident {:.1f} -> {:.1f} MiB. {} rounds.",
         of.pairs, of.recorded.close, of.advised.close, of.recorded.same_page, of.advised.same_page,
         bytes_in_words(of.recorded.distance), bytes_in_words(of.advised.distance), of.recorded.visit_ns,
@@ -129,14 +137,17 @@ constexpr std::size_t max_untouched = 8; ///< that are shown as text
     for (const untouched_site& each : found.untouched) {
         if (made.frames.size() == max_untouched) break;
         made.frames.push_back(
-            fmt::format("{}, at most {} in use: {} of {} watched places were touched, {} in all",
+            fmt::format("{}, at most {} in use: {} of {} watched blocks were touched, in {} in all; at most {:.1f} % "
+                        "are, with 95 % confidence",
                         site_in_words(*each.site, names), bytes_in_words(static_cast<double>(each.site->peak_bytes)),
-                        each.touches.touched, each.touches.watched, time_in_words(each.touches.watched_ns)));
+                        each.touches.touched, each.touches.watched, time_in_words(each.touches.watched_ns),
+                        each.touches.most_touched_share() * 100));
     }
     made.lines.push_back(
         "Keep such blocks away from those that are visited, in a group or an arena of their own; or ask "
-        "whether they are needed. 8 bytes of a block are watched for some milliseconds: what is touched "
-        "seldom, or elsewhere in the block, looks untouched.");
+        "whether they are needed. 8 bytes of a block are watched for some milliseconds, in which the program runs: "
+        "what "
+        "is touched seldom, or elsewhere in the block, looks untouched.");
     return made;
 }
 
@@ -145,7 +156,8 @@ constexpr std::size_t max_untouched = 8; ///< that are shown as text
             {"near_pairs", of.near_pairs},
             {"accesses", of.accesses},
             {"near", of.near},
-            {"near_by_chance", json_number(of.by_chance)}};
+            {"near_by_chance", json_number(of.by_chance)},
+            {"longest_allowed_ns", of.widest_ns}};
 }
 
 [[nodiscard]] json json_of(const pair_placement& of) {
@@ -236,6 +248,7 @@ json to_json(const affinity_report& found, const place_names& names) {
         json one = json_of(*each.site, names);
         one["watched"] = each.touches.watched;
         one["touched"] = each.touches.touched;
+        one["most_touched_share"] = json_number(each.touches.most_touched_share());
         one["watched_ns"] = each.touches.watched_ns;
         return one;
     });

@@ -19,6 +19,8 @@ public:
         by_stack_.resize(of.stacks.size());
         for (const trace_event& each : of.events) {
             if (each.call != trace_call::allocate && each.call != trace_call::resize) continue;
+            // The older blocks of a part stand before it, without those that were freed in between.
+            if (each.call == trace_call::allocate && each.block < of.older_blocks) continue;
             // The name of a resize is of a block that has a place of its own already.
             const std::uint64_t named = each.call == trace_call::allocate ? each.block : no_related;
             by_thread_[each.thread].push_back(named);

@@ -5,18 +5,11 @@
 
 #include <algorithm>
 
+#include "observe/trace/numbers.hpp"
+
 namespace tenure::lab {
 
 namespace {
-
-void append_number(std::string& to, std::uint64_t value) {
-    for (; value >= 128; value >>= 7) to += static_cast<char>(value | 128);
-    to += static_cast<char>(value);
-}
-
-void append_signed(std::string& to, std::uint64_t difference) {
-    append_number(to, difference << 1 ^ (~(difference >> 63) + 1));
-}
 
 /// Reads numbers until the bytes end.
 class access_numbers {
@@ -25,21 +18,8 @@ public:
 
     [[nodiscard]] bool is_over() const { return bytes_.empty(); }
     [[nodiscard]] bool is_damaged() const { return is_damaged_; }
-    [[nodiscard]] std::uint64_t next() {
-        std::uint64_t value = 0;
-        for (unsigned shift = 0; shift < 64 && !bytes_.empty(); shift += 7) {
-            const auto each = static_cast<unsigned char>(bytes_.front());
-            bytes_.remove_prefix(1);
-            value |= std::uint64_t{each & 127U} << shift;
-            if (each < 128) return value;
-        }
-        is_damaged_ = true;
-        return 0;
-    }
-    [[nodiscard]] std::uint64_t next_signed() {
-        const std::uint64_t folded = next();
-        return folded >> 1 ^ (~(folded & 1) + 1);
-    }
+    [[nodiscard]] std::uint64_t next() { return take_number(bytes_, is_damaged_); }
+    [[nodiscard]] std::uint64_t next_signed() { return take_signed(bytes_, is_damaged_); }
     [[nodiscard]] std::string_view bytes(std::uint64_t count) {
         if (count > bytes_.size()) is_damaged_ = true;
         const std::string_view taken = bytes_.substr(0, count);
@@ -54,6 +34,7 @@ private:
 
 /// Times are far from where they would overflow.
 constexpr std::uint64_t latest_ns = std::uint64_t{1} << 62;
+constexpr std::uint64_t longest_hit_ns = 1'000'000'000;
 
 [[nodiscard]] std::uint32_t clipped(std::uint64_t value) {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(value, UINT32_MAX));
@@ -86,6 +67,7 @@ void append_window(std::string& payload, const access_window& window, const std:
             code = each.code;
         }
     }
+    append_number(text, window.processor_ns + 1); // zero: not known
     append_number(payload, text.size());
     payload += text;
 }
@@ -112,7 +94,7 @@ bool access_chunks::read(std::string_view payload) {
         made.window.begin_ns = std::min(from.next(), latest_ns);
         made.window.end_ns = made.window.begin_ns + std::min(from.next(), latest_ns);
         const std::uint64_t choice = from.next();
-        made.window.hit_ns = std::min(from.next(), latest_ns);
+        made.window.hit_ns = std::min(from.next(), longest_hit_ns);
         made.window.max_hits = clipped(from.next());
         const std::uint64_t count = from.next();
         // A choice of a later version is as good as any.
@@ -133,17 +115,19 @@ bool access_chunks::read(std::string_view payload) {
                 time_ns = std::min(time_ns + std::min(from.next(), latest_ns), made.window.end_ns);
                 const std::uint32_t by = clipped(from.next());
                 code += from.next_signed();
-                block.accesses.push_back({time_ns, code, by});
+                if (block.accesses.size() < max_block_accesses) block.accesses.push_back({time_ns, code, by});
             }
-            block.count = std::max(block.count, static_cast<std::uint32_t>(block.accesses.size()));
+            block.count = std::max(block.count, clipped(accesses));
             if (from.is_damaged()) return false;
             made.window.blocks.push_back(std::move(block));
         }
+        // Files of the first version end there.
+        if (!from.is_over()) made.window.processor_ns = from.next() - 1;
         constexpr std::uint64_t items_of_window = 4;
         if (left_ < items_of_window * (1 + count)) left_ = 0;
         if (left_ == 0) return false;
         left_ -= items_of_window * (1 + count);
-        for (const block_name& each : made.names) blocks_.emplace(each, unknown);
+        for (const block_name& each : made.names) names_.try_emplace(each);
         windows_.push_back(std::move(made));
     }
     return !all.is_damaged();
@@ -151,43 +135,54 @@ bool access_chunks::read(std::string_view payload) {
 
 namespace {
 
-struct block_time {
-    std::uint64_t begin_ns = 0, end_ns = ~std::uint64_t{0};
-};
-
-/// What is behind a free is of the malloc, or of the next block at the address.
-void cut_to_life(watched_block& of, const block_time& life) {
-    const std::size_t cut = std::erase_if(of.accesses, [&](const trace_access& each) {
-        return each.time_ns < life.begin_ns || each.time_ns >= life.end_ns;
-    });
+/// What is behind a free or a resize is of the malloc, or of the next block at the address.
+void cut_to_time(watched_block& of, std::uint64_t begin_ns, std::uint64_t end_ns) {
+    const std::size_t cut = std::erase_if(
+        of.accesses, [&](const trace_access& each) { return each.time_ns < begin_ns || each.time_ns >= end_ns; });
     if (cut != 0) of.count = static_cast<std::uint32_t>(of.accesses.size());
 }
 
 }
 
+/// When each name began and ended: with the next resize of its block, or the free.
+void access_chunks::find_times(const trace& of) {
+    std::vector<named_block*> all;
+    for (auto& [name, each] : names_)
+        if (each.block != unknown && each.event < of.events.size()) all.push_back(&each);
+    std::sort(all.begin(), all.end(), [](const named_block* a, const named_block* b) { return a->event > b->event; });
+    std::vector<std::uint64_t> ends(of.blocks, ~std::uint64_t{0});
+    auto next = all.begin();
+    for (std::size_t index = of.events.size(); index-- != 0;) {
+        const trace_event& event = of.events[index];
+        for (; next != all.end() && (*next)->event == index; ++next) {
+            (*next)->begin_ns = event.time_ns;
+            (*next)->end_ns = ends[(*next)->block];
+        }
+        if (event.call == trace_call::deallocate || event.call == trace_call::resize) ends[event.block] = event.time_ns;
+    }
+}
+
 void access_chunks::put(trace& to) {
     if (windows_.empty()) return;
-    std::vector<block_time> lives(to.blocks);
-    for (const trace_event& each : to.events) {
-        if (each.call == trace_call::allocate) lives[each.block].begin_ns = each.time_ns;
-        if (each.call == trace_call::deallocate) lives[each.block].end_ns = each.time_ns;
-    }
+    find_times(to);
     std::vector<access_window>& found = to.windows;
     found.reserve(windows_.size());
     for (named_window& each : windows_) {
-        for (std::size_t index = 0; index < each.names.size(); ++index)
-            each.window.blocks[index].block = blocks_.at(each.names[index]);
+        for (std::size_t index = 0; index < each.names.size(); ++index) {
+            const named_block& named = names_.at(each.names[index]);
+            each.window.blocks[index].block = named.block;
+            cut_to_time(each.window.blocks[index], named.begin_ns, named.end_ns);
+        }
         const std::size_t unnamed =
             std::erase_if(each.window.blocks, [](const watched_block& one) { return one.block == unknown; });
         // The couples of a window are known by their places.
         if (each.window.blocks.empty() || (unnamed != 0 && each.window.choice != window_choice::random)) continue;
-        for (watched_block& one : each.window.blocks) cut_to_life(one, lives[one.block]);
         found.push_back(std::move(each.window));
     }
     std::stable_sort(found.begin(), found.end(),
                      [](const access_window& a, const access_window& b) { return a.begin_ns < b.begin_ns; });
     windows_.clear();
-    blocks_.clear();
+    names_.clear();
 }
 
 }

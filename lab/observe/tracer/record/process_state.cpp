@@ -144,6 +144,7 @@ void refuse(std::string_view what, int error = 0) noexcept {
     if (mapped == nullptr) return nullptr;
     auto* const made = static_cast<live_blocks*>(mapped);
     made->chunk.kind = format::chunk_kind::live_blocks;
+    made->seed = static_cast<std::uint32_t>(chosen.recording >> 32 ^ chosen.recording);
     made->chunk.bytes = live_blocks_bytes; // `used` stays zero: for readers of events it has no payload
     std::atomic_ref(made->chunk.magic).store(format::chunk_magic, std::memory_order_release);
     head.file_bytes = end;

@@ -109,9 +109,7 @@ void keep(token_map::slot& slot, token name, const void* block, std::uint32_t st
     live_blocks* const listed = state.listed;
     if (listed != nullptr) [[unlikely]] {
         const std::uint32_t ordinal = state.allocated.next(stack);
-        const std::uint32_t mask = listed->mask.load(std::memory_order_relaxed);
-        if (live_blocks::is_listed(mask, tracer::number_of(name), tracer::thread_of(name), ordinal) &&
-            listed->add(address_of(block), name, platform::ticks(), stack, ordinal, bytes))
+        if (listed->add_sampled(address_of(block), name, platform::ticks(), stack, ordinal, bytes))
             name |= tracer::is_listed;
     }
     slot.store(name, std::memory_order_relaxed);

@@ -11,6 +11,7 @@
 #include <tenure/base/host.hpp>
 #include <tenure/base/report.hpp>
 #include <tenure/dropin/detail/advice.hpp>
+#include <tenure/platform/fork.hpp>
 #include <tenure/platform/process.hpp>
 #include <tenure/platform/program.hpp>
 
@@ -31,6 +32,12 @@ constinit std::uint64_t faults_at_start = 0;            // of children of the co
     return number;
 }
 
+/// A daemon is a fork's child that has closed standard error: a copy would keep the caller's pipe open for as long as
+/// it runs. The child warns nobody.
+void close_copy_in_child() noexcept { platform::close_copy(warned_file); }
+
+void do_nothing_at_fork() noexcept {}
+
 __attribute__((destructor)) void warn_of_no_match_at_exit() noexcept { warn_of_no_match(warned_when::exit); }
 
 }
@@ -39,7 +46,10 @@ void prepare_warning() noexcept {
     const char* const process = host::environment("TENURE_ADVICE_PROCESS");
     const std::uint64_t own = platform::process_id();
     if (process == nullptr || number_in(process) != own) return;
+    // Without the handler, standard error itself has to do.
     warned_file = platform::copy_of_standard_error();
+    if (!platform::at_fork(&do_nothing_at_fork, &do_nothing_at_fork, &close_copy_in_child))
+        platform::close_copy(warned_file);
     faults_at_start = platform::page_faults_of_children();
     warned_process.store(own, std::memory_order_relaxed);
 }
@@ -57,6 +67,7 @@ void warn_of_no_match(warned_when when) noexcept {
     text.text(" file that it names was loaded, in the build that was recorded. Record this program again, and run "
               "`tenure advise -o`.\n");
     platform::write_to(warned_file, text.view());
+    platform::close_copy(warned_file);
 }
 
 }

@@ -43,6 +43,12 @@ bool is_still_open(const kept_file& file) noexcept {
            found.st_ino == file.inode;
 }
 
+void close_copy(kept_file& file) noexcept {
+    const no_cancel_scope scope;
+    if (is_still_open(file)) ::close(file.number);
+    file.number = -1;
+}
+
 namespace {
 
 /// Keeps a write to a pipe without readers from ending the program: the signal is blocked, and taken back if it came.

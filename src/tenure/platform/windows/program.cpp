@@ -33,6 +33,12 @@ kept_file copy_of_standard_error() noexcept {
 // A copied handle is closed by nobody else: programs close the ones that they know.
 bool is_still_open(const kept_file& file) noexcept { return file.number != -1; }
 
+void close_copy(kept_file& file) noexcept {
+    const kept_error kept;
+    if (is_still_open(file)) ::CloseHandle(file_of_number(file.number));
+    file.number = -1;
+}
+
 void write_to(const kept_file& file, std::string_view text) noexcept {
     if (!is_still_open(file)) return;
     const kept_error kept;

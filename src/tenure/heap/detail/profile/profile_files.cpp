@@ -68,7 +68,7 @@ void save_schedule::begin(profile_records& records, std::uint64_t mean_bytes) no
     constexpr double least_peak_samples = 16;
     note_directory();
     const std::uint64_t every_ms = option_value(option::profile_every_ms);
-    if (every_ms != 0) due_ms_.store(platform::unix_ms() + every_ms, std::memory_order_relaxed);
+    if (every_ms != 0) due_ms_.store(platform::unix_ms() + every_ms, std::memory_order_seq_cst);
     if (option_value(option::profile_at_peak) != 0)
         records.await_rise(least_peak_samples * static_cast<double>(mean_bytes));
 }

@@ -41,7 +41,8 @@ public:
                void (*save)(profile_format::occasion) noexcept) noexcept;
 
     /// Whether files are saved at intervals.
-    [[nodiscard]] bool has_intervals() const noexcept { return due_ms_.load(memory_order::relaxed) != UINT64_MAX; }
+    // Sequentially consistent, as begin() is, for the end of the background thread: see heap_profile_events::set_up().
+    [[nodiscard]] bool has_intervals() const noexcept { return due_ms_.load(memory_order::seq_cst) != UINT64_MAX; }
 
     /// Saves if an interval has ended and a recorded block has changed in it: for a thread that waits meanwhile.
     /// Returns   the milliseconds until the next one ends; UINT64_MAX if it has ended without a change.

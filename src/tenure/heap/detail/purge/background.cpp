@@ -82,9 +82,9 @@ void sweep_core(void* context, heap_core& core) noexcept {
 /// nobody could ask, keeps this one.
 [[nodiscard]] bool may_end() noexcept {
     const platform::lock_guard lock(at_work);
-    // Before the look at what was freed: heap_memory::note_freed().
+    // Before the look at what was freed: heap_memory::note_freed(). So it is for a profile that began meanwhile.
     background.store(background_state::none, std::memory_order_seq_cst);
-    bool is_worth_it = false;
+    bool is_worth_it = heap_profile_events::has_intervals();
     visit_cores(
         [](void* worth, heap_core& core) noexcept {
             *static_cast<bool*>(worth) |= core.is_tended() && core.memory().is_worth_sweeping();
