@@ -34,7 +34,7 @@ namespace {
 using namespace tenure::lab;
 namespace format = tenure::lab::trace_format;
 
-constexpr std::uint64_t recording = 77, thread_zero = std::uint64_t{1} << 40;
+constexpr std::uint64_t recording = 77, first_thread = std::uint64_t{1} << 40;
 
 alignas(8) volatile std::uint64_t listed_words[64];
 
@@ -60,7 +60,7 @@ public:
         list().chunk.bytes = live_blocks_bytes;
         list().chunk.magic = format::chunk_magic;
         for (std::uint32_t index = 0; index < 64; index += 2)
-            list().add_sampled(reinterpret_cast<std::uint64_t>(&listed_words[index]), thread_zero | index, 1, 1, index,
+            list().add_sampled(reinterpret_cast<std::uint64_t>(&listed_words[index]), first_thread | index, 1, 1, index,
                                16);
     }
     ~own_raw_file() { forget(); }
