@@ -230,6 +230,22 @@ TEST_F(replay_command, advise_finds_the_program_behind_a_shell) {
                              ", " + program.string() + ", which has"});
 }
 
+TEST_F(replay_command, advise_that_is_interrupted_shows_what_it_has) {
+    record("--stacks 16");
+    // The signal comes when the command catches it, which is before the first replay. Ten thousand rounds are not over.
+    const auto found = run_in(folder_.string(), "{ '" + command_path() + R"SHELL(' advise program.trace --rounds 10000 \
+        --groups 2 --json all.json & advising=$!
+        catches() { [ $((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' /proc/$advising/status) & 0x4000)) != 0 ]; }
+        until catches; do sleep 0.01; done
+        kill -TERM $advising; wait $advising; })SHELL");
+    EXPECT_EQ(found.code, 130) << found.err;
+    expect_words(found.out, {"make_cell", "The run was interrupted", "was not measured to the end"});
+    EXPECT_EQ(json("all.json")["complete"], false);
+    const auto cells = group_of(json("all.json"), "make_cell");
+    EXPECT_EQ(cells["group"]["blocks"], 3000 * 24);
+    EXPECT_EQ(cells["advice"], "leave alone");
+}
+
 // The page and the data are not lost with `tenure replay ... | head`.
 TEST_F(replay_command, files_are_written_if_nobody_reads_standard_output) {
     record("--stacks 16");

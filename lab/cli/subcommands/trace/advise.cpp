@@ -68,7 +68,7 @@ std::string command_line_of(const trace& recorded, const std::string& name) {
 }
 
 int say_interrupted() {
-    say("interrupted: nothing is shown, because advice without its proof would be a guess");
+    say("interrupted before anything was measured: nothing is shown");
     return exit_code::interrupted;
 }
 
@@ -249,7 +249,6 @@ int advise_command::advise_file(const std::string& file, const found_malloc& bas
         say(fmt::format("{}: {}", shown, found.error));
         return exit_code::bad_usage;
     }
-    if (interrupted()) return say_interrupted();
     const place_names named = [&](std::uint32_t stack) { return names.of(stack); };
     // Files first: nobody may read standard output any more, and then writing to it ends the process.
     bool is_written = true;
@@ -259,6 +258,7 @@ int advise_command::advise_file(const std::string& file, const found_malloc& bas
         std::fputs(to_text(found, named, output_style()).c_str(), stderr); // standard output is the program's
     else if (html_ != "-" && json_ != "-")
         is_written = print(to_text(found, named, output_style())) && is_written;
+    if (!found.is_complete) return exit_code::interrupted;
     return is_written ? exit_code::ok : exit_code::not_written;
 }
 

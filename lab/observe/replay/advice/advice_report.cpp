@@ -71,21 +71,26 @@ public:
     void prove() {
         next_.resize(made_.groups.size());
         tried_.resize(made_.groups.size());
-        for (std::size_t i = 0; i < made_.groups.size() && !interrupted(); ++i) prove(i);
-        while (!interrupted() && part_scopes()) {}
+        for (std::size_t i = 0; i < made_.groups.size(); ++i) prove(i);
+        while (part_scopes()) {}
         std::vector<redirected_group> proven;
         for (const advised_group& each : made_.groups)
             if (each.advice.kind != advice_kind::leave_alone) proven.push_back({each.group.get(), each.advice});
         if (proven.size() < 2 || interrupted()) return;
-        made_.has_together = true;
         made_.together = measure_saving(recorded_, proven, base_, confirming());
+        made_.has_together = !interrupted();
     }
 
     void look_at_accesses() {
-        if (!interrupted()) made_.accesses = advise_affinity(recorded_, lives_, base_, confirming());
+        if (interrupted()) return;
+        affinity_report found = advise_affinity(recorded_, lives_, base_, confirming());
+        if (!interrupted()) made_.accesses = std::move(found);
     }
 
-    advice_report take() { return std::move(made_); }
+    advice_report take() {
+        made_.is_complete = !interrupted();
+        return std::move(made_);
+    }
 
 private:
     [[nodiscard]] bool is_worth_a_look(const block_group& group) const {
@@ -142,23 +147,34 @@ private:
         return made;
     }
 
-    /// Tries what fits and was not tried, until a replay proves it and another confirms it.
+    /// Tries what fits and was not tried, until a replay proves it and another confirms it. What an interrupt cuts off
+    /// proves nothing.
     void prove(std::size_t index) {
         advised_group& of = made_.groups[index];
         const std::vector<lifetime_advice>& fits = fits_[index];
         of.advice = {};
-        for (std::size_t& next = next_[index]; next < fits.size() && !interrupted();) {
+        for (std::size_t& next = next_[index]; next < fits.size();) {
             const lifetime_advice& each = fits[next++];
+            if (interrupted()) {
+                add_reason(index,
+                           fmt::format("it would fit {}, which was not measured to the end", with_article(each.kind)));
+                continue;
+            }
             const redirected_group one{of.group.get(), each};
             of.was_measured = true;
             of.saving = measure_saving(recorded_, {&one, 1}, base_, with_new_seed(search_));
-            if (of.saving.is_proven()) {
+            if (of.saving.is_proven() && !interrupted())
                 of.saving = measure_saving(recorded_, {&one, 1}, base_, confirming());
-                if (of.saving.is_proven()) {
-                    of.advice = each;
-                    of.reason = tried_[index]; // what the rules say of other kinds is of no more use
-                    return;
-                }
+            if (interrupted()) {
+                of.was_measured = false;
+                of.saving = {};
+                --next; // it is told as not measured
+                continue;
+            }
+            if (of.saving.is_proven()) {
+                of.advice = each;
+                of.reason = tried_[index]; // what the rules say of other kinds is of no more use
+                return;
             }
             add_reason(index, why_not_proven(each, of.saving));
         }

@@ -46,6 +46,7 @@ struct advice_report {
     std::size_t comparisons = 0; ///< pairs of a group and a kind that were to be proven
     measured_saving together;    ///< of all proven advice at once, where there is more than one
     bool has_together = false;
+    bool is_complete = true;  ///< false: the run was interrupted, and what was not proven until then is no advice
     affinity_report accesses; ///< of a trace that has them
     std::string error;        ///< why there is no report, in a sentence
 };

@@ -203,6 +203,8 @@ std::string settings_in_words(const advice_report& of) {
 
 std::vector<std::string> limits_in_words(const advice_report& of) {
     std::vector<std::string> lines;
+    if (!of.is_complete)
+        lines.emplace_back("The run was interrupted: what was not measured to the end is not among the advice.");
     if (!of.damage.empty())
         lines.push_back(fmt::format("The trace is damaged: {} What could be read is used.", of.damage));
     if (of.unknown_frees != 0)

@@ -100,6 +100,7 @@ std::string to_json(const advice_report& found, const place_names& names) {
               {"peak_bytes", found.peak_bytes}, {"threads", found.threads}, {"frames", found.frames},
               {"has_stacks", found.has_stacks}, {"base", found.base}};
     made["damage"] = found.damage;
+    made["complete"] = found.is_complete;
     made["unknown_frees"] = found.unknown_frees;
     made["replay"] = {{"rounds", found.replay.rounds},
                       {"repeats", found.repeats},
