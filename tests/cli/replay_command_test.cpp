@@ -236,7 +236,7 @@ TEST_F(replay_command, advise_that_is_interrupted_shows_what_it_has) {
     const auto found = run_in(folder_.string(), "{ '" + command_path() + R"SHELL(' advise program.trace --rounds 10000 \
         --groups 2 --json all.json & advising=$!
         catches() { [ $((0x$(sed -n 's/^SigCgt:[[:space:]]*//p' /proc/$advising/status) & 0x4000)) != 0 ]; }
-        until catches; do sleep 0.01; done
+        for turn in $(seq 3000); do catches && break; sleep 0.01; done
         kill -TERM $advising; wait $advising; })SHELL");
     EXPECT_EQ(found.code, 130) << found.err;
     expect_words(found.out, {"make_cell", "The run was interrupted", "was not measured to the end"});
