@@ -212,7 +212,7 @@ TEST_F(printing, several_conversions_and_stars_take_their_arguments_in_order) {
     compare_all("%s %d, %5.2f|%-8lld|%+.3e %c %% %x", "text", -1, 2.5, 1LL << 60, 1e-7, 'x', 255U);
     compare_all("%*d|%-*d|%.*f|%*.*f|%*s", 6, 5, 7, 4, 3, 2.0, 9, 1, 1e3, -5, "x");
     compare_all("%.*s|%.*d|%.*f|%.*Lg", -1, "abc", -2, 7, -3, 0.1, -4, 0.1L);
-    compare_all("%1$d" + 3, 1);                                         // "d": no conversion
+    compare_all(&"%1$d"[3], 1);                                         // "d": no conversion
     compare_all("%d%d%d%d%d%d%d%d%d%d", 1, 2, 3, 4, 5, 6, 7, 8, 9, 10); // past the registers
     compare_all("%f%f%f%f%f%f%f%f%f%f", .1, .2, .3, .4, .5, .6, .7, .8, .9, 1.0);
     compare_all("%Lf%d%Lf%f%s", 1.5L, 2, 3.5L, 4.5, "5");
