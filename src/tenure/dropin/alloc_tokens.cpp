@@ -38,13 +38,15 @@ using namespace tenure;
 using detail::fill;
 
 constexpr std::size_t group_count = 8;
+// Tags by group; zero: not made yet. Released and acquired as tag::named() does it: who reports a block reads the tag's
+// name without a lock.
 constinit std::atomic<std::uint16_t> known_tags[group_count]{};
 
 /// Also the first touch of a group: the tags show it by this name in statistics.
 [[nodiscard]] TENURE_COLD std::uint16_t make_tag(std::size_t group) noexcept {
     report_text name;
     const std::uint16_t id = tag::named(name.text("alloc token ").number(group).view()).id();
-    known_tags[group].store(id, std::memory_order_relaxed);
+    known_tags[group].store(id, std::memory_order_release);
     return id;
 }
 
@@ -58,7 +60,7 @@ constinit std::atomic<std::uint16_t> known_tags[group_count]{};
         group = 1 + token % 3;
     }
     if (group == 0) return 0;
-    const std::uint16_t known = known_tags[group].load(std::memory_order_relaxed);
+    const std::uint16_t known = known_tags[group].load(std::memory_order_acquire);
     return known != 0 ? known : make_tag(group);
 }
 

@@ -102,7 +102,7 @@ thread_cache* small_blocks::open_cache(std::uint16_t tag) noexcept {
         caches_ = cache;
     }
     cache->is_used = true;
-    cache->trims_seen = trims_.load(std::memory_order_relaxed);
+    cache->trims_seen = trims_.load(std::memory_order_acquire); // before are_counted(): see follow_trims()
     if (tag != 0 && cache->arrays == nullptr) {
         cache->arrays = static_cast<void**>(map_records(array_area_bytes));
         if (cache->arrays == nullptr) {
