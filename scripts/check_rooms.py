@@ -6,8 +6,9 @@
 Fails on an include that the table does not allow, an include of another room's detail folder, a cycle in the table or
 among files, a room or an include that is not in the table, a condition of the preprocessor outside platform/,
 base/config.hpp and the C headers, a system header outside platform/ (the lab's sources, which start and watch
-processes, may include one; its headers may not), a folder of src/tenure or lab with more than 12 types, and a file past
-600 lines. Warns at the smaller limits for lines.
+processes, may include one; its headers may not), an atomic variable of src/tenure without a comment that says which
+memory order it needs and why, a folder of src/tenure or lab with more than 12 types, and a file past 600 lines. Warns at
+the smaller limits for lines.
 
 usage: check_rooms.py [ROOT]
 """
@@ -46,6 +47,11 @@ SYSTEM_HEADER = re.compile(
     r"^(sys/.*|linux/.*|asm/.*|windows\.h|unistd\.h|pthread\.h|fcntl\.h|poll\.h|sched\.h|spawn\.h|dlfcn\.h|link\.h"
     r"|execinfo\.h|unwind\.h|ucontext\.h|semaphore\.h|termios\.h|dirent\.h)$"
 )
+ATOMIC = re.compile(r"\batomic(?:_flag\b|(?=<))")
+# What follows the type in the declaration of a variable, or of a name for the type. Neither a reference nor the
+# definition of what a header declares, whose name is qualified.
+DECLARED = re.compile(r"(?:\s+\w+(?:\s*\[[^]]*\])*\s*(?:\{.*\}|=.*)?)?;$")
+ORDER = re.compile(r"\b(relaxed|acquire[sd]?|release[sd]?|sequential|sequentially|consistent)\b", re.IGNORECASE)
 
 
 class Findings:
@@ -187,6 +193,38 @@ def check_file(root, path, rooms, includes, findings):
                            f"{', '.join(sorted(may - {WHOLE_LIBRARY})) or 'the standard library only'}")
 
 
+def declares_atomic(code):
+    """Whether a line without its comment declares an atomic variable, or a name for the type of one."""
+    found = ATOMIC.search(code)
+    if not found or code.startswith(("//", "#", "*")):
+        return False
+    at, depth = found.end(), code[: found.start()].count("<")  # 1 in std::array<std::atomic<int>, 4>
+    while at < len(code) and (depth > 0 or code[at] == "<"):
+        depth += {"<": 1, ">": -1}.get(code[at], 0)
+        at += 1
+    return bool(DECLARED.match(code, at)) and (code[at:] != ";" or code.startswith("using "))
+
+
+def check_atomics(root, path, findings):
+    """Each declaration needs a comment in its line, or above it, or above the consecutive declarations it belongs to."""
+    above, is_group = "", False  # the comment lines above, and whether they are those of the declarations above
+    for number, line in enumerate(read_lines(root / path), 1):
+        code, _, comment = line.partition("//")
+        code = code.strip()
+        if not code and comment:
+            above, is_group = (comment if is_group else above + comment), False
+        elif declares_atomic(code):
+            is_group = True
+            if not above and not comment:
+                findings.error(path, number, "an atomic variable without a comment: who writes and reads it, and why its "
+                               "memory order suffices")
+            elif not ORDER.search(above + comment):
+                findings.error(path, number, "the comment on an atomic variable names no memory order: relaxed, what a "
+                               "release publishes and who acquires it, or sequentially consistent, and why that suffices")
+        else:
+            above, is_group = "", False
+
+
 def check_sizes(root, path, findings):
     if path.suffix not in SIZED and path.name != "README.md":
         return
@@ -231,6 +269,8 @@ def check(root):
             unknown.add(room)
         elif room and path.suffix in SOURCES:
             check_file(root, path, rooms, includes, findings)
+            if path.is_relative_to(LIBRARY):
+                check_atomics(root, path, findings)
 
     cycle = find_cycle(includes)
     if cycle:

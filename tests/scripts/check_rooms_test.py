@@ -115,6 +115,38 @@ class CheckRooms(unittest.TestCase):
                          f"src/tenure/pool/pool.hpp:1: error: <{header}> is a system header")
             self.refused({"lab/cli/main.hpp": f"#include <{header}>\n"}, "lab/cli/main.hpp:1: error:")
 
+    def atomics(self, text):
+        return {"src/tenure/pool/pool.hpp": "#pragma once\n" + text}
+
+    def test_an_atomic_variable_without_a_comment_is_refused(self):
+        for variable in ("std::atomic<int> count{0};", "detail::atomic<void (*)(int) noexcept> function{nullptr};",
+                         "static constinit std::atomic<bool> known[4]{};", "std::array<detail::atomic<int*>, 8> places{};",
+                         "using word = atomic<unsigned>;", "std::atomic_flag is_taken;"):
+            self.refused(self.atomics(f"\n{variable}\n"),
+                         "src/tenure/pool/pool.hpp:3: error: an atomic variable without a comment")
+            commented = f"{variable} // relaxed: a counter\n\n// Released by push(),\n// acquired by pop().\n{variable}\n"
+            self.assertEqual(self.check(self.atomics(commented)), (0, "rooms: ok\n"))
+
+    def test_a_comment_covers_the_atomic_variables_that_follow_it_at_once(self):
+        pair = "std::atomic<int> count{0};\nstd::atomic<int> bytes{0};\n"
+        self.assertEqual(self.check(self.atomics("// Counters: relaxed.\n" + pair)), (0, "rooms: ok\n"))
+        self.refused(self.atomics("// Counters: relaxed.\n" + pair + "int other;\nstd::atomic<int> more{0};\n"),
+                     "src/tenure/pool/pool.hpp:6: error: an atomic variable without a comment")
+        self.refused(self.atomics("std::atomic<int> count{0}; // relaxed\nstd::atomic<int> bytes{0};\n"),
+                     "src/tenure/pool/pool.hpp:3: error: an atomic variable without a comment")
+
+    def test_a_comment_on_an_atomic_variable_names_its_order(self):
+        self.refused(self.atomics("std::atomic<int> count{0}; // of blocks\n"),
+                     "src/tenure/pool/pool.hpp:2: error: the comment on an atomic variable names no memory order")
+        for order in ("relaxed: a counter", "Released with the pool, which readers acquire.", "sequentially consistent"):
+            self.assertEqual(self.check(self.atomics(f"// {order}\nstd::atomic<int> count{{0}};\n")), (0, "rooms: ok\n"))
+
+    def test_references_to_atomic_variables_and_the_lab_need_no_comment(self):
+        use = ("std::atomic<int>& place = all[0];\nvoid take(std::atomic<int>& from);\n"
+               "constinit detail::atomic<int> detail::count{0};\nint seen = std::atomic_ref<int>(value).load();\n")
+        self.assertEqual(self.check({**self.atomics(use), "lab/cli/main.cpp": "std::atomic<int> count{0};\n"}),
+                         (0, "rooms: ok\n"))
+
     def test_a_file_past_600_lines_is_refused_and_a_long_one_warned_about(self):
         self.refused({"src/tenure/pool/pool.cpp": "\n" * 601}, "src/tenure/pool/pool.cpp:601: error: 601 lines")
         self.refused({"tests/pool/pool_test.cpp": "\n" * 601}, "tests/pool/pool_test.cpp:601: error: 601 lines")

@@ -181,10 +181,10 @@ void save_profile(profile_contents least) noexcept {
     least == profile_contents::stacks ? events::save_now(on_request) : events::save_now(on_request, least);
 }
 
-constinit std::atomic<bool> is_profiled_for_listeners{false};
+constinit std::atomic<bool> is_profiled_for_listeners{false}; // relaxed: see reports.hpp
 
 void follow_listeners() noexcept {
-    static constinit std::atomic<bool> is_started_here{false};
+    static constinit std::atomic<bool> is_started_here{false}; // relaxed: only who won the exchange below uses it
     const bool is_wanted = platform::has_listeners();
     if (is_profiled_for_listeners.exchange(is_wanted, std::memory_order_relaxed) == is_wanted) return; // another thread
     if (is_wanted) {

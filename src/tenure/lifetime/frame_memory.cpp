@@ -28,6 +28,7 @@ namespace tenure::inline TENURE_ABI {
 struct alignas(cache_line_bytes) frame_memory::chunk {
     chunk* next = nullptr;
     std::size_t bytes = 0;
+    // Released when it is reset, after no_frame is stored: see above. Who takes memory acquires both.
     std::atomic<std::size_t> used{sizeof(chunk)};
 };
 

@@ -84,6 +84,8 @@ private:
 
     /// What one frame allocates.
     struct buffer {
+        // Released after the buffer is recycled; the current chunks are released with their sizes. allocate() acquires
+        // both.
         detail::atomic<std::uint64_t> frame{no_frame};
         std::array<detail::atomic<chunk*>, stripe_count> current{}; ///< by thread
         chunk* first = nullptr;                                     ///< all chunks of the frame

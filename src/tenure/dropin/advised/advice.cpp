@@ -26,8 +26,10 @@ namespace {
 constinit advice_file advice{};
 constinit std::uint16_t tags[max_groups + 1]{}; ///< by group; written before there is a site
 
+// A lock: acquired by the exchange that sets it, released by the store of zero.
 constinit std::atomic<std::uint64_t> looking_process{0}; ///< whose thread looks; in the child of a fork, that is nobody
-constinit std::atomic<bool> may_change{false};           ///< a site has an object that was not there at the start
+// The rest is relaxed: flags and a counter by which nothing else is read.
+constinit std::atomic<bool> may_change{false}; ///< a site has an object that was not there at the start
 constinit std::atomic<std::uint32_t> slow_calls{0};
 constinit std::atomic<bool> has_match{false}; ///< an object was loaded, at the start or later
 

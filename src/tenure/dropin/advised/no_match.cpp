@@ -20,6 +20,7 @@ namespace tenure::inline TENURE_ABI::dropin {
 namespace {
 
 constinit platform::kept_file warned_file{}; // standard error as of the start: programs may close it before they end
+// Relaxed: what is read with it was written at the start, before there were threads.
 constinit std::atomic<std::uint64_t> warned_process{0}; // zero: nobody is to be warned
 constinit std::uint64_t faults_at_start = 0;            // of children of the command, before it became this program
 

@@ -198,6 +198,9 @@ private:
     block_source& source_;
     const std::size_t segment_bytes_;
     const std::size_t limit_bytes_;
+    // Relaxed, except freed_bytes_: counters, a hint, and an address to report, by which nothing else is read. A
+    // compare-exchange keeps reserved_bytes_ within the limit. freed_bytes_ is sequentially consistent: see
+    // note_freed().
     atomic<std::size_t> reserved_bytes_{0};
     atomic<std::size_t> blocks_{0};
     atomic<bool> is_rigid_{false};         ///< whether the source has shown that it cannot extend a block

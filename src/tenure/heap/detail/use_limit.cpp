@@ -21,9 +21,11 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-constinit std::atomic<bool> is_reported{false};    // elects the one thread that reports; guards nothing
-constinit std::atomic<bool> is_file_wanted{false}; // elects the thread that writes `standard_error`
-constinit std::atomic<bool> is_file_kept{false};   // released after `standard_error` is written; the report acquires it
+// The first two elect a thread by an exchange, the one that reports and the one that writes `standard_error`; relaxed
+// would do. The third is released after that is written, and the report acquires it.
+constinit std::atomic<bool> is_reported{false};
+constinit std::atomic<bool> is_file_wanted{false};
+constinit std::atomic<bool> is_file_kept{false};
 constinit platform::kept_file
     standard_error{}; // as of the start or the first limit: a program may open a file of its own there
 

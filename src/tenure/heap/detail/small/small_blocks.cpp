@@ -25,6 +25,7 @@ namespace {
 
 /// The first cache of the process, for the heap that opens it: a small process maps none.
 TENURE_BEHIND_OTHERS(1) constinit thread_cache first_cache{};
+// The exchange elects one heap; what is read with it is constant, so relaxed would do.
 constinit std::atomic<bool> is_first_taken{false};
 
 /// Returns   a zeroed place; nullptr when out of memory.
