@@ -22,6 +22,7 @@
 #include <cstring>
 #include <new>
 
+#include <tenure/base/compiler.hpp>
 #include <tenure/base/report.hpp>
 #include <tenure/base/tag.hpp>
 #include <tenure/dropin/detail/early.hpp>
@@ -83,7 +84,7 @@ constinit std::atomic<std::uint16_t> known_tags[group_count]{};
     void* block = nullptr;
     return allocate_fast(block, tag, bytes, alignment)
                ? block
-               : dropin::allocate_tagged(tag, bytes, alignment, fill::none, __builtin_return_address(0));
+               : dropin::allocate_tagged(tag, bytes, alignment, fill::none, TENURE_RETURN_ADDRESS());
 }
 
 [[nodiscard]] void* refuse_with(int error) noexcept {
@@ -97,13 +98,13 @@ constinit std::atomic<std::uint16_t> known_tags[group_count]{};
 
 [[nodiscard]] TENURE_NOINLINE void* allocate_zeroed(std::size_t token, std::size_t count, std::size_t bytes) noexcept {
     std::size_t whole = 0;
-    if (__builtin_mul_overflow(count, bytes, &whole)) return refuse_with(ENOMEM);
+    if (detail::multiply_overflows(count, bytes, whole)) return refuse_with(ENOMEM);
     const std::uint16_t tag = tag_of(token);
     if (tag == 0) return ::calloc(1, whole);
     void* block = nullptr;
     return allocate_fast(block, tag, whole, default_alignment)
                ? std::memset(block, 0, whole)
-               : dropin::allocate_tagged(tag, whole, default_alignment, fill::zero, __builtin_return_address(0));
+               : dropin::allocate_tagged(tag, whole, default_alignment, fill::zero, TENURE_RETURN_ADDRESS());
 }
 
 /// A block that stays in place stays in its group.
@@ -115,12 +116,12 @@ constinit std::atomic<std::uint16_t> known_tags[group_count]{};
         return nullptr;
     }
     if (tag == 0 || dropin::is_early(block)) return ::realloc(block, bytes);
-    return dropin::reallocate_tagged(tag, block, bytes, __builtin_return_address(0));
+    return dropin::reallocate_tagged(tag, block, bytes, TENURE_RETURN_ADDRESS());
 }
 
 [[nodiscard]] void* resize_array(std::size_t token, void* block, std::size_t count, std::size_t bytes) noexcept {
     std::size_t whole = 0;
-    return __builtin_mul_overflow(count, bytes, &whole) ? refuse_with(ENOMEM) : resize(token, block, whole);
+    return detail::multiply_overflows(count, bytes, whole) ? refuse_with(ENOMEM) : resize(token, block, whole);
 }
 
 [[nodiscard]] TENURE_NOINLINE void* allocate_c_aligned(std::size_t token, std::size_t alignment,

@@ -156,7 +156,7 @@ void serve_signal(option which, std::string_view variable, void (*serve)() noexc
     report(report_kind::notice, text.view());
 }
 
-__attribute__((constructor)) void prepare_reports() noexcept {
+TENURE_AMONG_CONSTRUCTORS(prepare_reports) {
     detail::serve_foreign_blocks();
     if (option_value(option::heap_limit_bytes) != 0) detail::use_limit::keep_standard_error();
     if (option_value(option::malloc_stats) != 0 || option_value(option::malloc_stats_signal) != 0)
@@ -166,7 +166,7 @@ __attribute__((constructor)) void prepare_reports() noexcept {
 }
 
 // Runs after the program's own destructors: the drop-in is loaded before all its libraries except the C library.
-__attribute__((destructor)) void write_report_at_exit() noexcept {
+TENURE_AMONG_DESTRUCTORS(write_report_at_exit) {
     if (option_value(option::malloc_stats) == 0) return;
     platform::lock_patience patience(platform::lock_patience::at_exit_ns);
     detail::core_of(heap::process()).is_free(patience) ? write_report(moment::exit) : write_busy_report();

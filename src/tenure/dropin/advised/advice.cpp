@@ -186,7 +186,7 @@ void make_tags() noexcept {
 
 /// At the start: the libraries that the program is linked to are mapped. Their constructors may have run, so blocks of
 /// call sites may lie in ordinary pages.
-__attribute__((constructor)) void follow_advice() noexcept {
+TENURE_AMONG_CONSTRUCTORS(follow_advice) {
     if constexpr (advised == advised_calls::all) return make_tags();
     const char* const path = host::environment("TENURE_ADVICE");
     if (path == nullptr || *path == '\0') return;

@@ -39,7 +39,7 @@ void close_copy_in_child() noexcept { platform::close_copy(warned_file); }
 
 void do_nothing_at_fork() noexcept {}
 
-__attribute__((destructor)) void warn_of_no_match_at_exit() noexcept { warn_of_no_match(warned_when::exit); }
+TENURE_AMONG_DESTRUCTORS(warn_of_no_match_at_exit) { warn_of_no_match(warned_when::exit); }
 
 }
 

@@ -122,7 +122,7 @@ extern site_table advised_sites;
                                                             [[maybe_unused]] detail::fill how) noexcept {
     if constexpr (is_advised) {
         if (const unsigned group = group_of_this_call(); group != 0) [[unlikely]] {
-            block = allocate_in_group(group, bytes, alignment, how, __builtin_return_address(0));
+            block = allocate_in_group(group, bytes, alignment, how, TENURE_RETURN_ADDRESS());
             return true;
         }
     }
@@ -132,7 +132,7 @@ extern site_table advised_sites;
                                                               [[maybe_unused]] std::size_t bytes) noexcept {
     if constexpr (is_advised) {
         if (const unsigned group = group_of_this_call(); group != 0) [[unlikely]] {
-            block = reallocate_in_group(group, block, bytes, __builtin_return_address(0));
+            block = reallocate_in_group(group, block, bytes, TENURE_RETURN_ADDRESS());
             return true;
         }
     }

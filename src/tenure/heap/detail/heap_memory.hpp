@@ -36,11 +36,11 @@ struct segment_head {
 
     /// Changes a slice's number while other threads read it: either number leads a free to a place for the block.
     void set_number(std::size_t slice, std::uint8_t number) noexcept {
-        __atomic_store_n(class_of_slice + slice, number, __ATOMIC_RELAXED);
+        store_atomically(class_of_slice[slice], number, memory_order::relaxed);
     }
     /// A slice's number. The same instruction as a plain load.
     [[nodiscard]] TENURE_LOCAL TENURE_ALWAYS_INLINE std::uint8_t number_of(std::size_t slice) const noexcept {
-        return __atomic_load_n(class_of_slice + slice, __ATOMIC_RELAXED);
+        return load_atomically(class_of_slice[slice], memory_order::relaxed);
     }
 
     [[nodiscard]] static segment_head* of(const void* inside, std::size_t segment_bytes) noexcept {
