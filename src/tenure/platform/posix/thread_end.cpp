@@ -22,6 +22,7 @@ constexpr std::size_t max_functions = 8;
 
 struct end_slots {
     platform::mutex mutex;
+    // Written under the lock; released with the key, acquired.
     std::atomic<thread_end_function> functions[max_functions]{};
     pthread_key_t keys[max_functions]{};
 };

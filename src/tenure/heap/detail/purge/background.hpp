@@ -31,6 +31,8 @@ enum class background_state : std::uint8_t {
     refused, ///< the system was short of threads or memory: another start is tried later
     impossible
 };
+// Released with what the thread has written, acquired by who starts the next one. Its end and a free are sequentially
+// consistent: see heap_memory::note_freed(). Relaxed loads only ask whether it is worth a look.
 // Not exported: the drop-in reads it before the loader has relocated it, when no address through a table is right.
 extern TENURE_LOCAL std::atomic<background_state> background;
 
