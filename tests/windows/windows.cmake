@@ -20,10 +20,10 @@ set(tenure_left_out_on_windows
     "/heap/heap_(owns|review|sparse)_test"
     # std::atomic::wait, which loses wake-ups in the library of mingw
     "/heap/heap_(tags_)?thread_test"
-    # Highway
-    "/buffer/vector_"
-    # blocks of aligned_alloc() that free() takes
-    "/capi/refusals_test" "/affinity/affinity_large_test"
+    # Highway, {fmt}
+    "/buffer/vector_" "/text/fmt_test"
+    # limits of addresses, and objects of 256 KiB alignment, which the files of Windows cannot have
+    "/affinity/affinity_large_test"
     # signals
     "/engine/leak_check_thread_test" "/heap/heap_background_thread_test"
 )
@@ -55,17 +55,27 @@ set(tenure_skipped_platform
     # Wine takes a byte of memory for each page that is reserved
     memory.reserved_addresses_cost_no_memory
 )
+# GCC's emulation frees the memory of a thread's thread_local objects before it calls their destructors: a program without
+# the library sees that too, if it takes the place of free().
+set(tenure_skipped_affinity
+    affinity_threads_end.destructors_of_thread_local_objects_may_allocate_and_free
+)
 set(tenure_skipped_pool
-    # GCC's emulation frees a thread's thread_local objects before it destroys them
     shared_block_pool_threads.destructors_of_thread_local_objects_may_allocate_and_free
 )
 set(tenure_skipped_lifetime
-    lifetime_threads.destructors_of_thread_local_objects_may_allocate_and_free # as above
+    lifetime_threads.destructors_of_thread_local_objects_may_allocate_and_free
     closed_address_space.*
     temp.a_large_budget_is_reserved_and_committed_as_it_grows # Wine, as above
 )
 set(tenure_skipped_handle
+    # no other file gets the name of a mapped one: the system removes that when its last handle is closed
+    handle_memory.a_file_put_in_place_of_one_that_was_not_kept_stays
     handle_memory.a_process_whose_addresses_are_limited_keeps_them_for_others
+)
+set(tenure_skipped_capi
+    capi_configure.huge_pages_are_asked_for # /proc/self/smaps
+    capi_refusals.a_folder_and_a_device_cannot_be_mapped_and_errno_says_why # /dev/null, and a folder is EACCES
 )
 set(tenure_skipped_heap
     heap_segments.memory_behind_the_mapped_part_belongs_to_others # it is reserved with the segment
@@ -133,6 +143,10 @@ foreach(room adapt affinity arena base buffer capi conformance engine handle hea
     set(plain_tests ${sources})
     list(FILTER plain_tests INCLUDE REGEX "_test\\.cpp$")
     list(FILTER plain_tests EXCLUDE REGEX "_thread_test\\.cpp$")
+    if(room STREQUAL text)
+        list(FILTER shared_sources EXCLUDE REGEX "/counted_malloc\\.cpp$")
+        list(APPEND shared_sources ${CMAKE_CURRENT_SOURCE_DIR}/windows/counted_malloc.cpp)
+    endif()
     if(plain_tests)
         tenure_add_windows_test(${room}_test ${room} SOURCES ${plain_tests} ${shared_sources})
     endif()
