@@ -318,9 +318,22 @@ TEST_F(printing, what_is_refused_gives_minus_one_and_an_empty_text) {
     expect_refused("%2147483647d%c", 1, 'x'); // one byte too long
     expect_refused("%.2147483647f", 1.0);
     expect_refused("%lc", static_cast<std::wint_t>(0xD800));
-    expect_refused("%lc", static_cast<std::wint_t>(0x11'0000));
+    if constexpr (sizeof(std::wint_t) > 2) expect_refused("%lc", static_cast<std::wint_t>(0x11'0000 & WINT_MAX));
     expect_refused("%lc", static_cast<std::wint_t>(WEOF));
-    expect_refused("%ls", L"a\xD800");
+    for (const wchar_t* const half : {L"a\xD800", L"\xD83D-", L"\xDE00"}) expect_refused("%ls", half);
+}
+
+TEST_F(printing, a_wide_character_of_two_elements_is_one_character) { // where wchar_t has 16 bits
+    char room[20];
+    EXPECT_EQ(print_hidden(room, sizeof room, "%ls", L"a\U0001F600b\U0010FFFF"), 10);
+    EXPECT_STREQ(room, "a\xF0\x9F\x98\x80"
+                       "b\xF4\x8F\xBF\xBF");
+    EXPECT_EQ(print_hidden(room, sizeof room, "%.5ls|%7.4ls", L"a\U0001F600b", L"a\U0001F600b"), 13);
+    EXPECT_STREQ(room, "a\xF0\x9F\x98\x80|      a");
+    const wchar_t first_half[2] = {L'a', static_cast<wchar_t>(0xD83D)};
+    if constexpr (sizeof(wchar_t) == 2) {
+        EXPECT_EQ(print_hidden(room, sizeof room, "%.3ls", first_half), 1) << "nothing behind the array is read";
+    }
 }
 
 TEST_F(printing, a_text_of_the_longest_size_is_counted_and_cut) {
