@@ -123,7 +123,7 @@ function(tenure_add_library target kind level file_name)
         if(kind STREQUAL "SHARED")
             set_target_properties(${target} PROPERTIES PREFIX "") # tenure.dll; its import library is libtenure.dll.a
         endif()
-        target_compile_definitions(${target} PRIVATE _WIN32_WINNT=0x0A00) # Windows 10
+        target_compile_definitions(${target} PRIVATE _WIN32_WINNT=0x0a00) # Windows 10
         target_link_libraries(${target} PRIVATE synchronization advapi32)
     endif()
 endfunction()

@@ -120,7 +120,7 @@ endforeach()
 add_library(posix_functions STATIC windows/posix/functions.cpp)
 target_include_directories(posix_functions PRIVATE windows/posix)
 target_compile_features(posix_functions PRIVATE cxx_std_20)
-target_compile_definitions(posix_functions PRIVATE _WIN32_WINNT=0x0A00)
+target_compile_definitions(posix_functions PRIVATE _WIN32_WINNT=0x0a00)
 
 function(tenure_add_windows_test target room)
     cmake_parse_arguments(PARSE_ARGV 2 arg "" "LABEL" "SOURCES")
@@ -129,8 +129,8 @@ function(tenure_add_windows_test target room)
     tenure_unite(${target} EXCEPT "/adapt/containers_test\\.cpp$")
     target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/windows
         ${CMAKE_CURRENT_SOURCE_DIR}/windows/posix ${CMAKE_CURRENT_SOURCE_DIR})
-    target_compile_options(${target} PRIVATE -Wa,-mbig-obj -Wno-logical-op -include names.hpp
-        -D__USE_MINGW_ANSI_STDIO=1)
+    target_compile_options(${target} PRIVATE "$<$<CXX_COMPILER_ID:GNU>:-Wa,-mbig-obj;-Wno-logical-op>" -include
+        names.hpp -D__USE_MINGW_ANSI_STDIO=1)
     target_link_libraries(${target} PRIVATE tenure_tree posix_functions gtest_main)
     list(JOIN tenure_skipped_${room} : skipped)
     # Regular expressions of C++ recurse for each letter.
