@@ -26,6 +26,7 @@ set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 # Without a choice, zig adds UndefinedBehaviorSanitizer below -O2.
 set(CMAKE_C_FLAGS_INIT "-fno-sanitize=undefined")
 set(CMAKE_CXX_FLAGS_INIT "-fno-sanitize=undefined")
+set(TENURE_SYNCHRONIZATION api-ms-win-core-synch-l1-2-0) # zig has no import library of the other name
 
 # Libraries and packages of this machine are not for Windows. Programs run here.
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)

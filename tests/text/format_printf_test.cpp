@@ -3,8 +3,6 @@
 
 #include <tenure/text/format_printf.hpp>
 
-#include <locale.h>
-
 #include <algorithm>
 #include <bit>
 #include <cfenv>
@@ -20,6 +18,7 @@
 #include <gtest/gtest.h>
 
 #include "support/random.hpp"
+#include "support/utf8_locale.hpp"
 #include "text/counted_malloc.hpp"
 
 // Formats are made at run time, and some of them are wrong on purpose.
@@ -44,14 +43,8 @@ bool leaves_zeros_out(std::string_view format, std::string_view text) {
 /// Compares with the C library's snprintf, in a locale with UTF-8.
 class printing : public testing::Test {
 protected:
-    printing() : locale_(::newlocale(LC_ALL_MASK, "C.UTF-8", nullptr)), former_(::uselocale(locale_)) {
-        RecordProperty("seed", std::to_string(seed_));
-    }
-    ~printing() override {
-        ::uselocale(former_);
-        if (locale_ != nullptr) ::freelocale(locale_);
-        EXPECT_EQ(wrong_, 0u) << "the seed was " << seed_;
-    }
+    printing() { RecordProperty("seed", std::to_string(seed_)); }
+    ~printing() override { EXPECT_EQ(wrong_, 0u) << "the seed was " << seed_; }
 
     /// The text, the result, and that nothing is written behind the zero; in a room of any size.
     template<class... Values>
@@ -86,7 +79,7 @@ protected:
     support::random random_{seed_};
 
 private:
-    ::locale_t locale_, former_;
+    support::utf8_locale locale_;
     std::size_t wrong_ = 0;
     std::vector<char> right_ = std::vector<char>(25'000), ours_ = std::vector<char>(25'000 + margin);
 };

@@ -25,12 +25,6 @@ extern "C" int sigaction(int number, const struct sigaction* wanted, struct siga
 inline std::size_t malloc_usable_size(void* block) { return ::_msize(block); }
 #define _SC_PAGESIZE 30
 inline long sysconf(int) { return 4096; }
-/// A thread's locale: the tests take one with UTF-8, which the C library does not have.
-using locale_t = void*;
-#define LC_ALL_MASK 0
-inline locale_t newlocale(int, const char*, locale_t) { return nullptr; }
-inline locale_t uselocale(locale_t) { return nullptr; }
-inline void freelocale(locale_t) {}
 inline unsigned alarm(unsigned) { return 0; }
 inline int pipe(int (&ends)[2]) { return ::_pipe(ends, 4096, 0x8000); }
 
