@@ -22,9 +22,8 @@ class printed {
 public:
     printed(double value, unsigned precision)
         : size_(static_cast<std::size_t>(
-              std::isnan(value)
-                  ? std::snprintf(text_, sizeof text_, "%s", std::signbit(value) ? "-nan" : "nan")
-                  : std::snprintf(text_, sizeof text_, "%.*f", static_cast<int>(precision), value))) {}
+              std::isnan(value) ? std::snprintf(text_, sizeof text_, "%s", std::signbit(value) ? "-nan" : "nan")
+                                : std::snprintf(text_, sizeof text_, "%.*f", static_cast<int>(precision), value))) {}
     [[nodiscard]] std::string_view view() const { return {text_, size_}; }
 
 private:

@@ -31,8 +31,8 @@ public:
     explicit constexpr library_function(const char* name) : name_(name) {}
     Result operator()(Args... args) {
         if (function_ == nullptr)
-            function_ = reinterpret_cast<type>(
-                reinterpret_cast<void*>(::GetProcAddress(::GetModuleHandleW(L"msvcrt"), name_)));
+            function_ =
+                reinterpret_cast<type>(reinterpret_cast<void*>(::GetProcAddress(::GetModuleHandleW(L"msvcrt"), name_)));
         return function_.load()(args...);
     }
 
@@ -48,9 +48,7 @@ constinit library_function<void*, void*, std::size_t> library_realloc("realloc")
 
 }
 
-std::optional<std::size_t> text_tests::malloc_calls() {
-    return reinterpret_cast<std::uintptr_t>(::TlsGetValue(slot));
-}
+std::optional<std::size_t> text_tests::malloc_calls() { return reinterpret_cast<std::uintptr_t>(::TlsGetValue(slot)); }
 
 extern "C" {
 
