@@ -51,7 +51,9 @@ void a_refusal_is_bad_alloc() {
     bool is_thrown = false;
     try {
         ::operator delete(::operator new(PTRDIFF_MAX - 100)); // not an expression that compilers may leave out
-    } catch (const std::bad_alloc&) { is_thrown = true; }
+    } catch (const std::bad_alloc&) {
+        is_thrown = true;
+    }
     CHECK(is_thrown);
     CHECK(::operator new(PTRDIFF_MAX - 100, std::nothrow) == nullptr);
 }

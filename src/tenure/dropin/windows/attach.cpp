@@ -7,7 +7,7 @@
 #include <tenure/base/no_alloc.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/dropin/detail/figures.hpp>
-#include <tenure/dropin/windows/c_runtime.hpp>
+#include <tenure/dropin/windows/detail/c_runtime.hpp>
 
 namespace tenure::inline TENURE_ABI::dropin {
 

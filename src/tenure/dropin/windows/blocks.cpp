@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include <tenure/dropin/windows/c_runtime.hpp>
+#include <tenure/dropin/windows/detail/c_runtime.hpp>
 #include <tenure/platform/windows/ending.hpp>
 
 namespace tenure::inline TENURE_ABI::dropin {

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/dropin/windows/c_runtime.hpp>
+#include <tenure/dropin/windows/detail/c_runtime.hpp>
 
 #include <cerrno>
 #include <utility>
 
-#include <tenure/dropin/windows/heap_calls.hpp>
-#include <tenure/dropin/windows/replaced.hpp>
+#include <tenure/dropin/windows/detail/heap_calls.hpp>
+#include <tenure/dropin/windows/detail/replaced.hpp>
 #include <tenure/platform/windows/imports/redirect.hpp>
 
 namespace tenure::inline TENURE_ABI::dropin {

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
-#include <tenure/dropin/windows/heap_calls.hpp>
+#include <tenure/dropin/windows/detail/heap_calls.hpp>
 
 #include <cstdint>
 #include <cstring>
 
-#include <tenure/dropin/windows/c_runtime.hpp>
+#include <tenure/dropin/windows/detail/c_runtime.hpp>
 
 namespace tenure::inline TENURE_ABI::dropin {
 
@@ -20,11 +20,11 @@ using resize_function = void*(void* heap, std::uint32_t flags, void* block, std:
 using size_function = std::size_t(void* heap, std::uint32_t flags, const void* block);
 using check_function = int(void* heap, std::uint32_t flags, const void* block);
 
-constinit std::atomic<void*> system_free{}, system_resize{}, system_size{}, system_check{};
+constinit detail::atomic<void*> system_free{}, system_resize{}, system_size{}, system_check{};
 
 template<class Function>
-[[nodiscard]] Function* own_of(const std::atomic<void*>& known) noexcept {
-    return reinterpret_cast<Function*>(known.load(std::memory_order_relaxed));
+[[nodiscard]] Function* own_of(const detail::atomic<void*>& known) noexcept {
+    return reinterpret_cast<Function*>(known.load(detail::memory_order::relaxed));
 }
 
 int free_in_heap(void* heap, std::uint32_t flags, void* block) noexcept {

@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include <tenure/dropin/detail/reports.hpp>
-#include <tenure/dropin/windows/c_runtime.hpp>
+#include <tenure/dropin/windows/detail/c_runtime.hpp>
 
 namespace tenure::inline TENURE_ABI::dropin {
 

@@ -30,7 +30,7 @@ constinit own_thread_state own{};
 using describe_function = HRESULT(__stdcall*)(HANDLE, const wchar_t*);
 constinit describe_function describe_thread = nullptr;
 
-// At load: a thread that starts the background thread may hold locks for which a thread waits that has the loader's lock.
+// At load: a thread that starts the background thread may hold a lock for which the holder of the loader's lock waits.
 TENURE_AT_LOAD(find_describe_thread) {
     describe_thread = function_of<describe_function>(L"kernelbase.dll", "SetThreadDescription");
 }

@@ -30,8 +30,7 @@ public:
     explicit writable_page(void* at) noexcept : at_(at) {
         MEMORY_BASIC_INFORMATION found{};
         if (::VirtualQuery(at, &found, sizeof found) == 0 || found.State != MEM_COMMIT) return;
-        constexpr DWORD writable =
-            PAGE_READWRITE | PAGE_WRITECOPY | PAGE_EXECUTE_READWRITE | PAGE_EXECUTE_WRITECOPY;
+        constexpr DWORD writable = PAGE_READWRITE | PAGE_WRITECOPY | PAGE_EXECUTE_READWRITE | PAGE_EXECUTE_WRITECOPY;
         is_ready_ = (found.Protect & writable) != 0;
         if (is_ready_) return;
         const bool is_code = (found.Protect & (PAGE_EXECUTE | PAGE_EXECUTE_READ)) != 0;
@@ -71,7 +70,8 @@ void replace_imports(HMODULE module, const replacements& by, replaced_in where) 
     for (; imports != nullptr && imports->Name != 0 && imports->FirstThunk != 0; ++imports)
         replace_in(begin + imports->FirstThunk, by, where);
     // Those that are bound later ask GetProcAddress(), which is replaced as well.
-    const auto* delayed = directory_of<IMAGE_DELAYLOAD_DESCRIPTOR>(module, *headers, IMAGE_DIRECTORY_ENTRY_DELAY_IMPORT);
+    const auto* delayed =
+        directory_of<IMAGE_DELAYLOAD_DESCRIPTOR>(module, *headers, IMAGE_DIRECTORY_ENTRY_DELAY_IMPORT);
     for (; delayed != nullptr && delayed->DllNameRVA != 0; ++delayed) {
         if (delayed->Attributes.RvaBased != 0 && delayed->ImportAddressTableRVA != 0)
             replace_in(begin + delayed->ImportAddressTableRVA, by, where);

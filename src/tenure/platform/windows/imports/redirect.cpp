@@ -45,7 +45,7 @@ void open_library(redirected_library& library, HMODULE module, replaced_in where
     for (const redirected_function& each : library.functions) {
         const void* const found = export_of(module, each.name);
         if (found == nullptr) continue;
-        if (each.original != nullptr) each.original->store(const_cast<void*>(found), std::memory_order_release);
+        if (each.original != nullptr) each.original->store(const_cast<void*>(found), detail::memory_order::release);
         add_replacement(found, each.replacement, where);
     }
 }

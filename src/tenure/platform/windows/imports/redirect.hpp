@@ -7,18 +7,19 @@
 /// Makes the modules of this process call other functions than they import: those that are loaded, and those that are
 /// loaded later, before any of their code runs.
 
-#include <atomic>
 #include <cstddef>
 #include <span>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/base/config.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
 
 struct redirected_function {
-    const char* name;             ///< under which the library exports it
-    void* replacement;            ///< nullptr: nothing is replaced, only `original` is wanted
-    std::atomic<void*>* original; ///< receives the library's own function while the library is loaded; may be nullptr
+    const char* name;  ///< under which the library exports it
+    void* replacement; ///< nullptr: nothing is replaced, only `original` is wanted
+    detail::atomic<void*>*
+        original; ///< receives the library's own function while the library is loaded; may be nullptr
 };
 
 /// Of static duration.

@@ -11,7 +11,7 @@
 #include <cstring>
 #include <cwchar>
 
-#include <tenure/dropin/windows/c_runtime.hpp>
+#include <tenure/dropin/windows/detail/c_runtime.hpp>
 
 namespace tenure::inline TENURE_ABI::dropin {
 

@@ -10,10 +10,10 @@
 /// before the drop-in was loaded, or by the runtime for itself.
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include <tenure/base/atomic.hpp>
 #include <tenure/dropin/detail/quick.hpp>
 
 namespace tenure::inline TENURE_ABI::dropin {
@@ -48,20 +48,20 @@ enum class crt : std::uint8_t {
     new_many,
     delete_one,
     delete_many,
-    error_number,   ///< not replaced: the address of errno
-    new_mode,       ///< not replaced: whether malloc calls the new handler
+    error_number,    ///< not replaced: the address of errno
+    new_mode,        ///< not replaced: whether malloc calls the new handler
     call_new_handler ///< not replaced: calls it; zero: there is none
 };
 constexpr std::size_t crt_functions = static_cast<std::size_t>(crt::call_new_handler) + 1;
 
 /// The runtimes' own functions, while they are loaded.
 struct c_runtime {
-    std::array<std::atomic<void*>, crt_functions> functions{};
+    std::array<detail::atomic<void*>, crt_functions> functions{};
 
     /// Returns   nullptr if the runtime does not have the function, or is not loaded.
     template<class Function>
     [[nodiscard]] Function* own(crt which) const noexcept {
-        void* const found = functions[static_cast<std::size_t>(which)].load(std::memory_order_relaxed);
+        void* const found = functions[static_cast<std::size_t>(which)].load(detail::memory_order::relaxed);
         return reinterpret_cast<Function*>(found);
     }
     void set_error(int number) const noexcept;
