@@ -10,6 +10,7 @@ set(dropin_dir ${PROJECT_SOURCE_DIR}/src/tenure/dropin)
 file(GLOB dropin_sources CONFIGURE_DEPENDS ${dropin_dir}/windows/*.cpp)
 list(APPEND dropin_sources ${dropin_dir}/exit_report.cpp ${dropin_dir}/figures.cpp ${dropin_dir}/observer.cpp)
 file(GLOB import_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/tenure/platform/windows/imports/*.cpp)
+list(FILTER import_sources EXCLUDE REGEX "/started_program\\.cpp$") # the command's
 
 # The rooms that the drop-in uses, without the interface to observers, which would call the loader within malloc.
 set(dropin_rooms ${tenure_sources})

@@ -158,19 +158,7 @@ int run_command_line(int argc, char** argv) {
                  "instead.",
                  "tenure"};
     app.set_version_flag("--version", "tenure " + library_version());
-    app.footer(fmt::format("\n"
-                           "Examples:\n"
-                           "  tenure bench                                all experiments at their default sizes\n"
-                           "  tenure bench pools --against jemalloc       one experiment against one peer\n"
-                           "  tenure report results/now                   tables of an earlier result\n"
-                           "  tenure list                                 experiments, allocators, installed peers\n"
-                           "  tenure run -- ./game                        run a program, unmodified, with our malloc\n"
-                           "  tenure profile -- ./server                  show which call stacks hold its memory\n"
-                           "  tenure watch -- ./game                      show what its threads allocate and wait for\n"
-                           "  tenure advise -- ./game                     show what of it fits Temp, pools, arenas\n"
-                           "  tenure usage frames.json --html usage.html  draw its memory by owner tag and frame\n\n"
-                           "{}",
-                           exit_codes_help));
+    app.footer(fmt::format("\n{}\n{}", subcommands::examples, exit_codes_help));
     app.require_subcommand(0, 1);
     app.get_formatter()->column_width(34);
 

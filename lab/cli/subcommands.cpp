@@ -23,6 +23,18 @@
 
 namespace tenure::lab {
 
+const char* const subcommands::examples =
+    "Examples:\n"
+    "  tenure bench                                all experiments at their default sizes\n"
+    "  tenure bench pools --against jemalloc       one experiment against one peer\n"
+    "  tenure report results/now                   tables of an earlier result\n"
+    "  tenure list                                 experiments, allocators, installed peers\n"
+    "  tenure run -- ./game                        run a program, unmodified, with our malloc\n"
+    "  tenure profile -- ./server                  show which call stacks hold its memory\n"
+    "  tenure watch -- ./game                      show what its threads allocate and wait for\n"
+    "  tenure advise -- ./game                     show what of it fits Temp, pools, arenas\n"
+    "  tenure usage frames.json --html usage.html  draw its memory by owner tag and frame\n";
+
 template<class Command>
 void subcommands::add(CLI::App& app) {
     const auto command = std::make_shared<Command>(app); // options write into it when the command line is parsed

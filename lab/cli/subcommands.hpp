@@ -19,6 +19,8 @@ namespace tenure::lab {
 /// Every subcommand of `tenure`, in the order of --help.
 class subcommands {
 public:
+    static const char* const examples; ///< for --help
+
     /// Adds all subcommands to `app`.
     explicit subcommands(CLI::App& app);
 

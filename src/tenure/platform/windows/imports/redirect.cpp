@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include <tenure/base/align.hpp>
+#include <tenure/platform/windows/imports/child_processes.hpp>
 #include <tenure/platform/windows/imports/import_tables.hpp>
 #include <tenure/platform/windows/imports/replacements.hpp>
 #include <tenure/platform/windows/modules.hpp>
@@ -148,6 +149,7 @@ void redirect(std::span<redirected_library> c_runtimes, std::span<redirected_lib
         const void* const replacement = pointer_at(reinterpret_cast<std::uintptr_t>(&redirected_address));
         add_replacement(export_of(module, "GetProcAddress"), replacement, replaced_in::other_modules);
     }
+    replace_process_starts(redirected.by); // nobody reads it yet
     for (redirected_library& each : system) {
         const HMODULE module = ::GetModuleHandleW(each.file);
         if (module != nullptr) open_library(each, module, replaced_in::c_runtimes);

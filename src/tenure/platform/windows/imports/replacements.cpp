@@ -36,8 +36,9 @@ void replacements::remove(const void* function) noexcept {
 std::uintptr_t replacements::find(std::uintptr_t function, replaced_in where) const noexcept {
     if ((filter_[bit_of(function) / 64] >> bit_of(function) % 64 & 1) == 0) return 0;
     const std::size_t at = position_of(function);
-    const bool is_found = at < count_ && entries_[at].function == function && entries_[at].where == where;
-    return is_found ? entries_[at].replacement : 0;
+    if (at == count_ || entries_[at].function != function) return 0;
+    const bool is_there = entries_[at].where == where || entries_[at].where == replaced_in::all_modules;
+    return is_there ? entries_[at].replacement : 0;
 }
 
 }

@@ -14,7 +14,7 @@
 namespace tenure::inline TENURE_ABI::platform {
 
 /// In which modules a function is replaced.
-enum class replaced_in : std::uint8_t { c_runtimes, other_modules };
+enum class replaced_in : std::uint8_t { c_runtimes, other_modules, all_modules };
 
 /// A sorted table. By address and not by name: a module may import a C runtime's function by its ordinal, by a name of
 /// an API set, or through a library that forwards it.
@@ -29,7 +29,7 @@ public:
     /// Does nothing if the function has a replacement, or the table is full.
     void add(const void* function, const void* replacement, replaced_in where) noexcept;
     void remove(const void* function) noexcept;
-    /// What replaces the function in such modules; zero: nothing.
+    /// What replaces the function in such modules, c_runtimes or other_modules; zero: nothing.
     [[nodiscard]] std::uintptr_t find(std::uintptr_t function, replaced_in where) const noexcept;
 
 private:
