@@ -67,8 +67,9 @@ found_library library_for(const std::string& heap) {
     const std::filesystem::path whole =
         std::filesystem::absolute(std::filesystem::path(std::u8string(given.begin(), given.end())), error);
     if (error || !std::filesystem::is_regular_file(whole, error))
-        return {{}, is_path ? fmt::format("--heap {} is not a file", heap)
-                            : fmt::format("{} is missing: it belongs beside tenure.exe", given)};
+        return {{},
+                is_path ? fmt::format("--heap {} is not a file", heap)
+                        : fmt::format("{} is missing: it belongs beside tenure.exe", given)};
     const std::u8string text = whole.u8string();
     return {std::string(text.begin(), text.end()), {}};
 }
@@ -84,9 +85,7 @@ int tell(const platform::run_result& result, const std::string& program, const s
     switch (result.how) {
     case program_run::ended: return static_cast<int>(result.exit_code);
     case program_run::not_found: say(fmt::format("there is no program {}", program)); return not_found;
-    case program_run::not_run:
-        say(fmt::format("{} cannot be run: {}", program, words_of_error(result.error)));
-        break;
+    case program_run::not_run: say(fmt::format("{} cannot be run: {}", program, words_of_error(result.error))); break;
     case program_run::other_machine:
         say(fmt::format("{} is not a program for 64-bit x86, so {} cannot be put into it. `--heap system` runs it "
                         "without",

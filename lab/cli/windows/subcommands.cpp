@@ -26,8 +26,7 @@ namespace {
 /// A subcommand that Windows does not have.
 class missing_command {
 public:
-    missing_command(CLI::App& app, const char* name)
-        : command_(app.add_subcommand(name, "Not on Windows")) {
+    missing_command(CLI::App& app, const char* name) : command_(app.add_subcommand(name, "Not on Windows")) {
         command_->prefix_command(); // whatever follows
     }
     [[nodiscard]] bool chosen() const { return command_->parsed(); }

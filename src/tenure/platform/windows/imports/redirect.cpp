@@ -69,8 +69,16 @@ void close_library(redirected_library& library) noexcept {
     return false;
 }
 
+/// Its own functions call others of the same name through its import table: kernel32 those of kernelbase.
+[[nodiscard]] bool is_system(const void* module) noexcept {
+    for (const redirected_library& each : redirected.system) {
+        if (each.module == module) return true;
+    }
+    return false;
+}
+
 void redirect_module(HMODULE module) noexcept {
-    if (module == redirected.own) return;
+    if (module == redirected.own || is_system(module)) return;
     replace_imports(module, redirected.by, is_c_runtime(module) ? replaced_in::c_runtimes : replaced_in::other_modules);
 }
 

@@ -30,8 +30,9 @@ struct redirected_library {
 };
 
 /// Redirects the functions of C runtimes in all other modules, and functions of the system within C runtimes. What
-/// GetProcAddress() returns is redirected, too. Libraries that are not loaded yet are, when they are loaded.
-/// Requires  the loader's lock, which a function has that runs at load. Called once.
+/// GetProcAddress() returns is redirected, too, and the libraries in `system` are left as they are. Libraries that are
+/// not loaded yet are, when they are loaded. Requires  the loader's lock, which a function has that runs at load.
+/// Called once.
 void redirect(std::span<redirected_library> c_runtimes, std::span<redirected_library> system) noexcept;
 
 }

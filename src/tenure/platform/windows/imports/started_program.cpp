@@ -101,8 +101,7 @@ std::string_view file_beside_program(std::string_view name, std::span<char> path
 std::string_view words_for_error(std::uint32_t error, std::span<char> text) noexcept {
     wchar_t words[512];
     constexpr DWORD how = FORMAT_MESSAGE_FROM_SYSTEM | FORMAT_MESSAGE_IGNORE_INSERTS | FORMAT_MESSAGE_MAX_WIDTH_MASK;
-    const DWORD count =
-        ::FormatMessageW(how, nullptr, error, 0, words, static_cast<DWORD>(std::size(words)), nullptr);
+    const DWORD count = ::FormatMessageW(how, nullptr, error, 0, words, static_cast<DWORD>(std::size(words)), nullptr);
     std::string_view made = to_utf8(words, count, text.data(), text.size());
     while (made.ends_with(' ') || made.ends_with('.')) made.remove_suffix(1);
     return made;
