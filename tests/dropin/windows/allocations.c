@@ -200,8 +200,11 @@ static void a_block_that_reaches_the_runtimes_own_functions_is_handled(const cha
         CHECK(own_msize(block) >= 100 + turn);
         block = own_realloc(block, 10000);
         CHECK(is_filled(block, 5, 100 + turn));
+        SetLastError(0);
         own_free(block);
+        CHECK(GetLastError() == 0); /* the system's heap refuses what it does not know */
         own_aligned_free(filled(_aligned_malloc(100 + turn, 64), 6, 100 + turn));
+        CHECK(GetLastError() == 0);
     }
     own_free(filled(malloc(50000000), 7, 50000000));
 }
