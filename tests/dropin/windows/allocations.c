@@ -330,6 +330,41 @@ static void threads_free_the_blocks_of_others(void) {
     }
 }
 
+/* Libraries allocate under the loader's lock while other threads allocate under those of the heap, and free enough for
+ * the heap's background thread to start. */
+static volatile LONG is_loading = 1;
+static DWORD WINAPI allocate_while_loading(void* argument) {
+    (void)argument;
+    while (is_loading) {
+        void* blocks[64];
+        size_t each;
+        for (each = 0; each < 64; ++each) blocks[each] = filled(malloc(100000), 1, 100);
+        for (each = 0; each < 64; ++each) free(blocks[each]);
+        free(filled(malloc(40000000), 1, 100));
+    }
+    return 0;
+}
+static void libraries_are_loaded_while_threads_allocate(void) {
+    HANDLE threads[thread_count];
+    int each;
+    for (each = 0; each < thread_count; ++each)
+        threads[each] = CreateThread(NULL, 0, &allocate_while_loading, NULL, 0, NULL);
+    for (each = 0; each < 100; ++each) {
+        const HMODULE plugin = LoadLibraryA(plugin_file);
+        void* of_start;
+        CHECK(plugin != NULL);
+        of_start = ((void* (*)(void))plugin_function(plugin, "plugin_block_of_start"))();
+        CHECK_SERVED(of_start);
+        free(of_start);
+        CHECK(FreeLibrary(plugin));
+    }
+    is_loading = 0;
+    for (each = 0; each < thread_count; ++each) {
+        WaitForSingleObject(threads[each], INFINITE);
+        CloseHandle(threads[each]);
+    }
+}
+
 /* Threads are stopped in the middle of malloc, and the end of the process still allocates. */
 static DWORD WINAPI allocate_for_ever(void* argument) {
     while (argument == NULL) {
@@ -360,6 +395,7 @@ int main(int argc, char** argv) {
         {"by_name", &functions_that_are_asked_for_by_name_are_served},
         {"late", &a_library_that_is_loaded_late_is_served},
         {"threads", &threads_free_the_blocks_of_others},
+        {"loading", &libraries_are_loaded_while_threads_allocate},
         {"end", &the_process_ends_while_threads_allocate},
     };
     const char* const wanted = argc > 1 ? argv[1] : "all";
