@@ -18,10 +18,10 @@ foreach(folder CLI fmt nlohmann)
 endforeach()
 
 set(lab ${PROJECT_SOURCE_DIR}/lab)
-file(GLOB command_sources CONFIGURE_DEPENDS ${lab}/cli/windows/*.cpp)
+file(GLOB command_sources CONFIGURE_DEPENDS ${lab}/cli/run_only/windows/*.cpp)
 set(imports ${PROJECT_SOURCE_DIR}/src/tenure/platform/windows/imports)
 add_executable(tenure_command ${command_sources} ${lab}/cli/command_line.cpp ${lab}/cli/arguments/nearest.cpp
-    ${lab}/cli/arguments/setting.cpp ${lab}/cli/subcommands/options.cpp ${lab}/report/letters.cpp
+    ${lab}/cli/subcommands.cpp ${lab}/cli/subcommands/options.cpp ${lab}/report/letters.cpp
     ${imports}/added_import.cpp ${imports}/started_program.cpp)
 tenure_compile_lab_or_test(tenure_command)
 target_include_directories(tenure_command PRIVATE ${lab})

@@ -98,7 +98,7 @@ include(cmake/watch.cmake)
 find_package(Threads REQUIRED)
 tenure_add_lab_room(observe/replay APART "/report/[a-z]+_chart\\.cpp$" LINK lab_trace lab_harness lab_profile lab_report fmt::fmt Threads::Threads)
 tenure_add_lab_room(observe/access LINK lab_trace lab_harness fmt::fmt Threads::Threads)
-tenure_add_lab_room(cli WITHOUT main.cpp windows # command_windows.cmake
+tenure_add_lab_room(cli WITHOUT main.cpp run_only
     LINK lab_experiments lab_replay lab_access lab_watch lab_cores lab_pins lab_profile lab_trace lab_harness lab_report CLI11::CLI11 fmt::fmt nlohmann_json::nlohmann_json)
 # Modules of lab/bench/experiments/modules: each links another project's library, which only the workers that need it load.
 # Fields: name, header to find, library to find.

@@ -158,7 +158,7 @@ int run_command_line(int argc, char** argv) {
                  "instead.",
                  "tenure"};
     app.set_version_flag("--version", "tenure " + library_version());
-    app.footer(fmt::format("\n{}\n{}", subcommands::examples, exit_codes_help));
+    app.footer(fmt::format("\nExamples:\n{}\n{}", subcommands::examples, exit_codes_help));
     app.require_subcommand(0, 1);
     app.get_formatter()->column_width(34);
 

@@ -4,9 +4,10 @@
 
 /// \file
 /// The list of subcommands. To add one, write a class like the one in subcommands/run.hpp and name it in
-/// subcommands.cpp.
+/// subcommand_list.cpp.
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -38,5 +39,20 @@ private:
     };
     std::vector<entry> all_;
 };
+
+template<class Command>
+void subcommands::add(CLI::App& app) {
+    const auto command = std::make_shared<Command>(app); // options write into it when the command line is parsed
+    all_.push_back({[command] { return command->chosen(); },
+                    [command](int argc, char** argv) {
+                        if constexpr (requires { command->run(argc, argv); }) {
+                            return command->run(argc, argv);
+                        } else {
+                            static_cast<void>(argc);
+                            static_cast<void>(argv);
+                            return command->run();
+                        }
+                    }});
+}
 
 }

@@ -4,7 +4,7 @@
 /// \file
 /// Prepares what to add to a program and what to set, and runs it.
 
-#include "cli/windows/run.hpp"
+#include "cli/run_only/windows/run.hpp"
 
 #include <array>
 #include <cstdlib>
@@ -15,8 +15,8 @@
 
 #include <tenure/platform/windows/imports/started_program.hpp>
 
-#include "cli/arguments/setting.hpp"
 #include "cli/command_line.hpp"
+#include "cli/subcommands/options.hpp"
 #include "cli/terminal.hpp"
 
 namespace tenure::lab {

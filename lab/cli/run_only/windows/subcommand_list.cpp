@@ -15,9 +15,9 @@
 #include <fmt/format.h>
 
 #include "cli/command_line.hpp"
+#include "cli/run_only/windows/run.hpp"
 #include "cli/subcommands/options.hpp"
 #include "cli/terminal.hpp"
-#include "cli/windows/run.hpp"
 
 namespace tenure::lab {
 
@@ -47,17 +47,10 @@ constexpr std::array missing_commands{"bench",  "report", "list",   "watch",  "p
 }
 
 const char* const subcommands::examples =
-    "Examples:\n"
     "  tenure run -- game.exe --level 3            run a program, unmodified, with our malloc\n"
     "  tenure run --stats -- game.exe              and print what it has served\n"
     "  tenure run --heap hardened -- tests.exe     find double frees, overflows, foreign pointers\n"
     "  tenure options                              every setting of the library\n";
-
-template<class Command>
-void subcommands::add(CLI::App& app) {
-    const auto command = std::make_shared<Command>(app);
-    all_.push_back({[command] { return command->chosen(); }, [command](int, char**) { return command->run(); }});
-}
 
 subcommands::subcommands(CLI::App& app) {
     add<windows_run_command>(app);
@@ -66,12 +59,6 @@ subcommands::subcommands(CLI::App& app) {
         const auto command = std::make_shared<missing_command>(app, name);
         all_.push_back({[command] { return command->chosen(); }, [command](int, char**) { return command->run(); }});
     }
-}
-
-std::optional<int> subcommands::run(int argc, char** argv) const {
-    for (const entry& each : all_)
-        if (each.chosen()) return each.run(argc, argv);
-    return std::nullopt;
 }
 
 }
