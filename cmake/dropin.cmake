@@ -6,17 +6,18 @@
 #   tenure_malloc, tenure_malloc_hardened             libtenure_malloc.so and, at level 1, libtenure_malloc_hardened.so:
 #                                                     for LD_PRELOAD
 #   tenure_malloc_advised                             libtenure_malloc_advised.so, for `tenure run --advice`
+#                                                     Windows: dropin_windows.cmake
 #   tenure::new_delete, tenure::checked_new_delete    replace operator new and delete in a program that links the shared
 #                                                     or static library; listed before the library on the link line
-
-# Windows: not yet.
-if(WIN32)
-    return()
-endif()
 
 # A sanitizer brings its own malloc and adds its runtime to every library. A tree of level 2 or 3 is for tests that look
 # for bugs in the library's own parts.
 if(CMAKE_CXX_FLAGS MATCHES "-fsanitize=" OR TENURE_CHECKS GREATER 1)
+    return()
+endif()
+
+if(WIN32)
+    include(cmake/dropin_windows.cmake)
     return()
 endif()
 

@@ -5,7 +5,7 @@
 #
 #   library       the shared libraries
 #   development   headers, the module, static libraries, CMake package, pkg-config files, scripts for debuggers
-#   dropin        the libraries for LD_PRELOAD
+#   dropin        the libraries for LD_PRELOAD; Windows: tenure_malloc.dll and its hardened form
 #   command       the command and what it needs: installed by lab.cmake and watch.cmake
 #   peers         modules of the bench that link other projects' libraries: installed by lab.cmake
 
@@ -43,7 +43,10 @@ install(TARGETS ${tenure_installed_targets} EXPORT tenure
     INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
 )
 if(tenure_preloaded_targets) # not in a tree with a sanitizer
-    install(TARGETS ${tenure_preloaded_targets} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dropin)
+    install(TARGETS ${tenure_preloaded_targets}
+        RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT dropin # of Windows
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dropin
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endif()
 install(EXPORT tenure NAMESPACE tenure:: FILE tenure-targets.cmake DESTINATION ${package_dir})
 # Exported separately, because they need Highway, which may be missing on the user's machine.

@@ -26,6 +26,9 @@ foreach(folder IN LISTS tenure_system_folders)
     list(APPEND tenure_sources ${found})
 endforeach()
 
+# A part of the drop-in and of the command for Windows.
+list(FILTER tenure_sources EXCLUDE REGEX "/platform/windows/imports/")
+
 # A tree without sources must configure too, so that rooms can be built one after the other.
 if(NOT tenure_sources)
     file(WRITE ${PROJECT_BINARY_DIR}/empty.cpp "")

@@ -196,3 +196,6 @@ foreach(example IN LISTS examples)
     add_test(NAME examples.${name} COMMAND example_${name} ${arguments})
     set_tests_properties(examples.${name} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77)
 endforeach()
+
+# The drop-in malloc.
+add_subdirectory(dropin/windows)

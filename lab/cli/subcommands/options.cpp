@@ -14,9 +14,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <tenure/base/options.hpp>
 
+#include "cli/arguments/nearest.hpp"
 #include "cli/command_line.hpp"
 #include "cli/terminal.hpp"
 
@@ -121,6 +123,25 @@ std::string valid_values(const option_info& info) {
     if (info.form == option_form::report) return "none, text or json";
     return fmt::format("from {} to {}{}", option_value_text(info, info.lowest), option_value_text(info, info.highest),
                        info.form == option_form::bytes ? " bytes; K, M and G suffixes allowed" : "");
+}
+
+std::string read_setting(const std::string& setting, std::string_view given_as, named_setting& read) {
+    const std::size_t equals = setting.find('=');
+    if (equals == std::string::npos) return fmt::format("--set needs NAME=VALUE, not \"{}\"", setting);
+    const std::string name = setting.substr(0, equals), value = setting.substr(equals + 1);
+    std::vector<std::string> names;
+    for (const option_info& info : option_table()) {
+        names.emplace_back(info.name);
+        if (name != info.name && name != info.environment) continue;
+        std::uint64_t number = 0;
+        if (!parse_option(info, value, number)) {
+            const std::string shown = given_as == "--set" ? fmt::format("--set {}", name) : std::string{given_as};
+            return fmt::format("{}: \"{}\" is not valid; {}. {}", shown, value, valid_values(info), info.help);
+        }
+        read = {std::string{info.environment}, value};
+        return {};
+    }
+    return unknown_name("option", name, names);
 }
 
 options_command::options_command(CLI::App& app)

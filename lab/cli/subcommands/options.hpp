@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include <string>
+#include <string_view>
 
 #include <tenure/base/options.hpp>
 
@@ -15,6 +16,15 @@ namespace tenure::lab {
 
 /// The valid values of an option: "from 1 to 3600000", "none, text or json".
 [[nodiscard]] std::string valid_values(const option_info&);
+
+/// A variable of the environment.
+struct named_setting {
+    std::string variable, value;
+};
+/// Reads NAME=VALUE, an option for a program that is to be run. `given_as` is the user's own name for it: --set or
+/// --limit.
+/// Returns   what is wrong with it; empty when it is valid.
+[[nodiscard]] std::string read_setting(const std::string& setting, std::string_view given_as, named_setting& read);
 
 class options_command {
 public:

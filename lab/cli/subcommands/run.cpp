@@ -76,25 +76,13 @@ chosen_library find_library(const std::string& name) {
     return peer_library(name);
 }
 
-/// Puts NAME=VALUE into the environment. `given_as` is the user's own name for it: --set or --limit.
+/// Puts NAME=VALUE into the environment.
 /// Returns   what is wrong with it; empty when it is valid.
 std::string set(const std::string& setting, std::string_view given_as) {
-    const std::size_t equals = setting.find('=');
-    if (equals == std::string::npos) return fmt::format("--set needs NAME=VALUE, not \"{}\"", setting);
-    const std::string name = setting.substr(0, equals), value = setting.substr(equals + 1);
-    std::vector<std::string> names;
-    for (const option_info& info : option_table()) {
-        names.emplace_back(info.name);
-        if (name != info.name && name != info.environment) continue;
-        std::uint64_t number = 0;
-        if (!parse_option(info, value, number)) {
-            const std::string shown = given_as == "--set" ? fmt::format("--set {}", name) : std::string{given_as};
-            return fmt::format("{}: \"{}\" is not valid; {}. {}", shown, value, valid_values(info), info.help);
-        }
-        ::setenv(std::string{info.environment}.c_str(), value.c_str(), 1);
-        return {};
-    }
-    return unknown_name("option", name, names);
+    named_setting read;
+    std::string wrong = read_setting(setting, given_as, read);
+    if (wrong.empty()) ::setenv(read.variable.c_str(), read.value.c_str(), 1);
+    return wrong;
 }
 
 /// The library name of a file: "libjemalloc" for "/usr/lib/libjemalloc.so.2".

@@ -59,8 +59,10 @@ void say_text(report_text& line, const figures& now, moment when) noexcept {
     if (when == moment::exit) {
         line.text("; peak resident size of the process ");
         say_bytes(line, platform::peak_resident_bytes());
-        line.text("; the C library's own heap ");
-        say_bytes(line, c_library_bytes());
+        if (const std::size_t others = c_library_bytes(); others != unknown_bytes) {
+            line.text("; the C library's own heap ");
+            say_bytes(line, others);
+        }
         if constexpr (is_advised) {
             const advice_figures advice = advice_now();
             line.text("; advice for ").number(advice.found).text(" of ").number(advice.sites).text(" call sites");
@@ -92,7 +94,8 @@ void say_json(report_text& line, const figures& now, moment when) noexcept {
     line.text(",\"source_blocks\":").number(now.all.source_blocks);
     if (when == moment::exit) {
         line.text(",\"peak_resident_bytes\":").number(platform::peak_resident_bytes());
-        line.text(",\"c_library_bytes\":").number(c_library_bytes());
+        if (const std::size_t others = c_library_bytes(); others != unknown_bytes)
+            line.text(",\"c_library_bytes\":").number(others);
         if constexpr (is_advised) {
             const advice_figures advice = advice_now();
             line.text(",\"advised_sites\":").number(advice.sites).text(",\"sites_found\":").number(advice.found);

@@ -6,6 +6,7 @@
 /// Statistics of the drop-in, for mallinfo and its relatives and for the report at exit.
 
 #include <cstddef>
+#include <cstdint>
 
 #include <tenure/base/stats.hpp>
 
@@ -21,7 +22,9 @@ struct figures {
 /// Cost      O(threads x sizes), with locks.
 [[nodiscard]] figures figures_now() noexcept;
 
+constexpr std::size_t unknown_bytes = SIZE_MAX;
 /// Bytes in use in the C library's own heap: allocated by names that only the C library has, or under passthrough.
+/// unknown_bytes where that heap is not the program's alone.
 [[nodiscard]] std::size_t c_library_bytes() noexcept;
 
 }

@@ -378,6 +378,12 @@ bool heap_core::owns(const void* pointer) const noexcept {
     return huge_.owns(pointer);
 }
 
+bool heap_core::may_be_block(const void* address) const noexcept {
+    if (huge_.is_known_block(address) || kind_of_head(address) != head_kind::none) return true;
+    if constexpr (!checks::caller) return false;
+    return guarded_.contains(address) || zero_.contains(address) || fenced_.contains(address);
+}
+
 void heap_core::purge_expired(std::uint64_t now_ns) noexcept {
     if (can_want_background() && memory_.is_worth_sweeping() && is_tended()) [[unlikely]]
         want_background();

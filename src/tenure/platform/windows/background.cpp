@@ -31,6 +31,11 @@ constinit own_thread_state own{};
 using describe_function = HRESULT(__stdcall*)(HANDLE, const wchar_t*);
 constinit describe_function describe_thread = nullptr;
 
+// At load: a thread that starts the background thread may hold a lock for which the holder of the loader's lock waits.
+TENURE_AT_LOAD(find_describe_thread) {
+    describe_thread = function_of<describe_function>(L"kernelbase.dll", "SetThreadDescription");
+}
+
 // Asks the loader for nothing, whose lock an unloading thread has while it waits for this one. The last call is a jump:
 // it returns to the system. So once the event is set, this module may be unloaded.
 DWORD __stdcall run(void*) noexcept {
@@ -92,7 +97,7 @@ __attribute__((destructor)) void stop_when_unloaded() noexcept {
 }
 
 bool is_unloadable() noexcept {
-#if defined(TENURE_SHARED)
+#if defined(TENURE_SHARED) || defined(TENURE_DROPIN)
     return false; // module.cpp
 #else
     return module_of(&own) != ::GetModuleHandleW(nullptr);
@@ -108,7 +113,6 @@ background_start start_background(background_function function) noexcept {
     ::ResetEvent(own.ended);
     own.function = function;
     own.has_begun.store(false);
-    describe_thread = function_of<describe_function>(L"kernelbase.dll", "SetThreadDescription");
     own.phase.store(background_phase::passing);
     own.thread = ::CreateThread(nullptr, stack_bytes, &run, nullptr, STACK_SIZE_PARAM_IS_A_RESERVATION, nullptr);
     if (own.thread == nullptr) {

@@ -16,6 +16,7 @@
 #include <cstdint>
 
 #include <tenure/base/config.hpp>
+#include <tenure/platform/windows/ending.hpp>
 
 namespace tenure::inline TENURE_ABI::platform {
 
@@ -47,8 +48,5 @@ template<class Function>
     HMODULE found = nullptr;
     return ::GetModuleHandleExW(how, static_cast<const wchar_t*>(address), &found) != 0 ? found : nullptr;
 }
-
-/// Whether the process ends: its other threads were stopped wherever they were, and may hold locks of the system.
-[[nodiscard]] bool is_process_ending() noexcept;
 
 }
