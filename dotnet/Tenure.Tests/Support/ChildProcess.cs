@@ -60,7 +60,7 @@ internal static class ChildProcess
         {
             NativeLibrary.SetDllImportResolver(
                 typeof(Native).Assembly,
-                (name, _, _) => name == "tenure" ? NativeLibrary.Load(path) : 0);
+                (name, _, _) => name == "libtenure" ? NativeLibrary.Load(path) : 0);
         }
     }
 }
