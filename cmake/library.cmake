@@ -125,9 +125,7 @@ function(tenure_add_library target kind level file_name)
         endif()
     endif()
     if(WIN32)
-        if(kind STREQUAL "SHARED")
-            set_target_properties(${target} PROPERTIES PREFIX "") # tenure.dll; its import library is libtenure.dll.a
-        endif()
+        # libtenure.dll, as GCC names it: on Windows names do not differ by case, and Tenure.dll is the .NET assembly.
         target_compile_definitions(${target} PRIVATE _WIN32_WINNT=0x0a00) # Windows 10
         target_link_libraries(${target} PRIVATE ${TENURE_SYNCHRONIZATION} advapi32)
     endif()

@@ -43,15 +43,15 @@ internal static unsafe partial class NativeCounters
 
     internal static bool Owns(void* block) => tn_owns(block) != 0;
 
-    [LibraryImport("tenure"), UnmanagedCallConv(CallConvs = [typeof(System.Runtime.CompilerServices.CallConvCdecl)])]
+    [LibraryImport("libtenure"), UnmanagedCallConv(CallConvs = [typeof(System.Runtime.CompilerServices.CallConvCdecl)])]
     [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories | DllImportSearchPath.AssemblyDirectory)]
     private static partial void tn_get_stats(Stats* stats);
 
-    [LibraryImport("tenure"), UnmanagedCallConv(CallConvs = [typeof(System.Runtime.CompilerServices.CallConvCdecl)])]
+    [LibraryImport("libtenure"), UnmanagedCallConv(CallConvs = [typeof(System.Runtime.CompilerServices.CallConvCdecl)])]
     [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories | DllImportSearchPath.AssemblyDirectory)]
     private static partial void* tn_calloc(nuint count, nuint bytes);
 
-    [LibraryImport("tenure"), UnmanagedCallConv(CallConvs = [typeof(System.Runtime.CompilerServices.CallConvCdecl)])]
+    [LibraryImport("libtenure"), UnmanagedCallConv(CallConvs = [typeof(System.Runtime.CompilerServices.CallConvCdecl)])]
     [DefaultDllImportSearchPaths(DllImportSearchPath.SafeDirectories | DllImportSearchPath.AssemblyDirectory)]
     private static partial uint tn_owns(void* block);
 }

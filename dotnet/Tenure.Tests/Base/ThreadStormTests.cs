@@ -132,7 +132,7 @@ public sealed unsafe class ThreadStormInAChild
         Native.Trim();
     }
 
-    private static long Resident() => long.Parse(
+    private static long Resident() => !OperatingSystem.IsLinux() ? Environment.WorkingSet : long.Parse(
         File.ReadLines("/proc/self/status").First(line => line.StartsWith("VmRSS:", StringComparison.Ordinal))
             .Split(' ', StringSplitOptions.RemoveEmptyEntries)[1], System.Globalization.CultureInfo.InvariantCulture) * 1024;
 }

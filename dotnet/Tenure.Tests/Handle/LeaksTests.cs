@@ -147,8 +147,10 @@ public sealed class LeaksTests
     public void addresses_of_native_code_are_told_by_file_and_place()
     {
         string? text = StackText.Of([System.Runtime.InteropServices.NativeLibrary.GetExport(
-            System.Runtime.InteropServices.NativeLibrary.Load("tenure", typeof(FixedBuffer).Assembly, null), "tn_malloc"), 1]);
-        Assert.Matches(@"^   at libtenure\.so[.\d]*\+0x[0-9a-f]+\n   at 0x1$", text);
+            System.Runtime.InteropServices.NativeLibrary.Load(NativeMethods.Library, typeof(FixedBuffer).Assembly, null), "tn_malloc"), 1]);
+        // Other systems have no list of mapped files to read.
+        string first = OperatingSystem.IsLinux() ? @"libtenure\.so[.\d]*\+0x[0-9a-f]+" : "0x[0-9a-f]+";
+        Assert.Matches(@"^   at " + first + @"\n   at 0x1$", text);
         Assert.Null(StackText.Of([]));
     }
 

@@ -71,7 +71,7 @@ public sealed class NativeStructuresTests
     [Fact]
     public void every_function_is_in_the_library()
     {
-        nint library = NativeLibrary.Load("tenure", typeof(NativeMethods).Assembly, null);
+        nint library = NativeLibrary.Load(NativeMethods.Library, typeof(NativeMethods).Assembly, null);
         foreach (MethodInfo method in Functions())
         {
             Assert.True(NativeLibrary.TryGetExport(library, method.Name, out _), method.Name);

@@ -27,7 +27,7 @@ internal static partial class JemProcess
     /// <summary>Runs the explicit tests of some classes, one after the other, and expects that there are some and all pass.</summary>
     internal static Outcome Pass(IEnumerable<string> command, Dictionary<string, string> variables, params Type[] classes)
     {
-        string program = Path.Combine(AppContext.BaseDirectory, "Tenure.Tests");
+        string program = Path.Combine(AppContext.BaseDirectory, OperatingSystem.IsWindows() ? "Tenure.Tests.exe" : "Tenure.Tests");
         Assert.SkipUnless(File.Exists(program), program + " is not there: the tests run inside another program");
         List<string> words = [.. command, program, "-noColor", "-parallel", "none", "-explicit", "only"];
         foreach (Type each in classes)

@@ -20,11 +20,14 @@ internal static class ChildProcess
     internal static string Run(Type tests, params (string Name, string Value)[] environment)
     {
         string assembly = typeof(ChildProcess).Assembly.Location;
-        var start = new ProcessStartInfo("dotnet")
+        // Published for another system, the program has its runtime with it, and there is no dotnet.
+        string own = Environment.ProcessPath ?? "";
+        bool isOwn = Path.GetFileNameWithoutExtension(own) == Path.GetFileNameWithoutExtension(assembly);
+        string[] arguments = ["-class", tests.FullName!, "-explicit", "only", "-noLogo", "-noColor"];
+        var start = new ProcessStartInfo(isOwn ? own : "dotnet", isOwn ? arguments : [assembly, .. arguments])
         {
             RedirectStandardOutput = true,
             RedirectStandardError = true,
-            ArgumentList = { assembly, "-class", tests.FullName!, "-explicit", "only", "-noLogo", "-noColor" },
         };
         start.Environment["DOTNET_CLI_UI_LANGUAGE"] = "en";
         foreach ((string name, string value) in environment)
@@ -55,12 +58,18 @@ internal static class ChildProcess
     [ModuleInitializer]
     internal static void TakeOtherLibrary()
     {
+        // The C library, where it has another name.
+        if (OperatingSystem.IsWindows())
+        {
+            NativeLibrary.SetDllImportResolver(
+                typeof(ChildProcess).Assembly, (name, _, _) => name == "libc" ? NativeLibrary.Load("msvcrt.dll") : 0);
+        }
         string? path = Environment.GetEnvironmentVariable(LibraryVariable);
         if (path is not null)
         {
             NativeLibrary.SetDllImportResolver(
                 typeof(Native).Assembly,
-                (name, _, _) => name == "tenure" ? NativeLibrary.Load(path) : 0);
+                (name, _, _) => name == "libtenure" ? NativeLibrary.Load(path) : 0);
         }
     }
 }

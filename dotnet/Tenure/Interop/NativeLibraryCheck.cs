@@ -3,6 +3,7 @@
 
 using System;
 using System.Collections.Generic;
+using System.Diagnostics;
 using System.IO;
 using System.Runtime.CompilerServices;
 using System.Runtime.InteropServices;
@@ -78,12 +79,30 @@ internal static class NativeLibraryCheck
     }
 
     internal static string FileName =>
-        OperatingSystem.IsWindows() ? "tenure.dll" : OperatingSystem.IsMacOS() ? "libtenure.dylib" : "libtenure.so";
+        OperatingSystem.IsWindows() ? "libtenure.dll" : OperatingSystem.IsMacOS() ? "libtenure.dylib" : "libtenure.so";
 
-    /// <summary>Whether the package has a library for this platform; the suggested next step depends on it.</summary>
-    private static bool IsPlatformOfPackage =>
-        OperatingSystem.IsLinux() && RuntimeInformation.ProcessArchitecture == Architecture.X64
-        && !RuntimeInformation.RuntimeIdentifier.Contains("musl", StringComparison.Ordinal);
+    /// <summary>The folder of the package with the library for this platform; null if the package has none. The suggested
+    /// next step depends on it.</summary>
+    internal static string? RuntimeOfPackage
+    {
+        get
+        {
+            string rid = RuntimeInformation.RuntimeIdentifier;
+            bool isMusl = rid.Contains("musl", StringComparison.Ordinal) || rid.StartsWith("alpine", StringComparison.Ordinal);
+            return RuntimeInformation.ProcessArchitecture switch
+            {
+                Architecture.X64 when OperatingSystem.IsLinux() => isMusl ? "linux-musl-x64" : "linux-x64",
+                Architecture.Arm64 when OperatingSystem.IsLinux() && !isMusl => "linux-arm64",
+                Architecture.X64 when OperatingSystem.IsWindows() => "win-x64",
+                Architecture.Arm64 when OperatingSystem.IsMacOS() => "osx-arm64",
+                _ => null,
+            };
+        }
+    }
+
+    /// <summary>The variable by which another library can come first.</summary>
+    private static string PathVariable =>
+        OperatingSystem.IsWindows() ? "PATH" : OperatingSystem.IsMacOS() ? "DYLD_LIBRARY_PATH" : "LD_LIBRARY_PATH";
 
     internal static TenureLoadException Missing(Exception cause, IReadOnlyList<string> folders)
     {
@@ -120,7 +139,7 @@ internal static class NativeLibraryCheck
             ? ", which has no function tn_abi_version."
             : $" with ABI version {found}.");
         text.Append(" Next step: use both from the same version of the package Tenure; remove the other ").Append(FileName)
-            .Append(", and check LD_LIBRARY_PATH. ").Append(InOwnTree);
+            .Append(", and check ").Append(PathVariable).Append(". ").Append(InOwnTree);
         return new TenureLoadException(text.ToString(), cause) { LibraryPath = path, FoundAbiVersion = found };
     }
 
@@ -132,7 +151,7 @@ internal static class NativeLibraryCheck
             .Append(". Found: ").Append(path ?? FileName)
             .Append(found == 0 ? ", which has no function tn_quick_version" : $" with layout version {found}")
             .Append(". Next step: use both from the same version of the package Tenure; remove the other ").Append(FileName)
-            .Append(", and check LD_LIBRARY_PATH. ").Append(InOwnTree);
+            .Append(", and check ").Append(PathVariable).Append(". ").Append(InOwnTree);
         return new TenureLoadException(text.ToString(), null) { LibraryPath = path, FoundAbiVersion = NativeMethods.AbiVersion };
     }
 
@@ -140,13 +159,14 @@ internal static class NativeLibraryCheck
         .Append(" Required: ").Append(FileName).Append(" for ").Append(RuntimeInformation.RuntimeIdentifier)
         .Append(" with ABI version ").Append(NativeMethods.AbiVersion).Append('.');
 
-    private static string NextStep(bool there) => (IsPlatformOfPackage, there) switch
+    private static string NextStep(bool there) => (RuntimeOfPackage, there) switch
     {
-        (false, _) => "the package Tenure has no library for this platform, only for linux-x64 (glibc); run there, "
-            + "or build the library from source and put it next to the program.",
-        (true, true) => "see the system's message about that file; the library needs glibc 2.34 or newer.",
-        (true, false) => "reference the package Tenure from the project that you run or publish, so that its "
-            + $"runtimes/linux-x64/native/{FileName} is copied. {InOwnTree}",
+        (null, _) => "the package Tenure has no library for this platform, only for linux-x64, linux-arm64, linux-musl-x64, "
+            + "win-x64 and osx-arm64; run there, or build the library from source and put it next to the program.",
+        ("linux-x64" or "linux-arm64", true) => "see the system's message about that file; the library needs glibc 2.35 or newer.",
+        (_, true) => "see the system's message about that file.",
+        ({ } rid, false) => "reference the package Tenure from the project that you run or publish, so that its "
+            + $"runtimes/{rid}/native/{FileName} is copied; a package that was built without it does not have that file. {InOwnTree}",
     };
 
     private const string InOwnTree = "In Tenure's own source tree: run cmake --preset release and cmake --build --preset release, and "
@@ -177,6 +197,18 @@ internal static class NativeLibraryCheck
     /// <summary>The file that the loader mapped; null if the system does not provide it.</summary>
     private static string? LoadedFrom()
     {
+        if (OperatingSystem.IsWindows())
+        {
+            using var process = Process.GetCurrentProcess();
+            foreach (ProcessModule module in process.Modules)
+            {
+                if (module.ModuleName.Equals(FileName, StringComparison.OrdinalIgnoreCase))
+                {
+                    return module.FileName;
+                }
+            }
+            return null;
+        }
         try
         {
             foreach (string line in File.ReadLines("/proc/self/maps"))

@@ -13,8 +13,9 @@ namespace Tenure;
 /// </remarks>
 internal static unsafe partial class NativeMethods
 {
-    /// <summary>The name without prefix and extension; the runtime adds those of the platform.</summary>
-    internal const string Library = "tenure";
+    /// <summary>The name without extension; the runtime adds that of the platform. It has the prefix on Windows too,
+    /// where names do not differ by case and this assembly is Tenure.dll.</summary>
+    internal const string Library = "libtenure";
 
     /// <summary>The C ABI version that this assembly requires.</summary>
     internal const uint AbiVersion = 1;
