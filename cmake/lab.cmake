@@ -48,7 +48,7 @@ tenure_add_lab_room(report NAME folders ONLY temporary_folder.cpp)
 tenure_add_lab_room(report WITHOUT temporary_folder.cpp APART "/chart/[a-z]+_chart\\.cpp$"
     LINK lab_folders nlohmann_json::nlohmann_json fmt::fmt)
 # Of the report it needs a header alone: what links the harness does not wait for the report.
-tenure_add_lab_room(bench/harness LINK fmt::fmt ${CMAKE_DL_LIBS})
+tenure_add_lab_room(bench/harness WITHOUT mallocs/c_library/musl.cpp LINK fmt::fmt ${CMAKE_DL_LIBS})
 # Vector maths is a separate library, available if Highway is installed.
 set(tenure_vectors_missing vectors/vectors_tenure.cpp)
 if(TARGET tenure_buffer_tree)
@@ -137,27 +137,8 @@ set_source_files_properties(${cli_dir}/arguments/nearest.cpp ${cli_dir}/argument
     ${cli_dir}/subcommands/recordings_folder.cpp ${cli_dir}/subcommands/watch_list.cpp ${cli_dir}/terminal.cpp
     PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 
-# Reports name the commit, flags and build type that were measured. The commit changes without CMake, so it is queried
-# at each build; only one file is recompiled.
-set(build_info ${PROJECT_BINARY_DIR}/build_info.h)
-string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
-add_custom_target(tenure_build_info
-    COMMAND ${CMAKE_COMMAND} -DSOURCE=${PROJECT_SOURCE_DIR} -DOUTPUT=${build_info} -DTYPE=${CMAKE_BUILD_TYPE}
-        "-DFLAGS=${CMAKE_CXX_FLAGS} ${CMAKE_CXX_FLAGS_${type}}" -P ${PROJECT_SOURCE_DIR}/cmake/build_info.cmake
-    BYPRODUCTS ${build_info} VERBATIM)
-add_dependencies(lab_harness tenure_build_info)
-set_source_files_properties(lab/bench/harness/machine/build_info.cpp PROPERTIES
-    COMPILE_OPTIONS "-include;${build_info}" OBJECT_DEPENDS ${build_info})
-
-# Where an installed command finds the libraries that it preloads. It also tries the usual folders (malloc_peers.cpp), so
-# that packages of other layouts need no other build.
-file(RELATIVE_PATH libraries_from_command ${CMAKE_INSTALL_FULL_BINDIR} ${CMAKE_INSTALL_FULL_LIBDIR})
-if(libraries_from_command MATCHES "^\\.\\./lib(64|/[a-z0-9_]+-linux-gnu[a-z0-9]*)?$")
-    set(libraries_from_command ../lib)
-endif()
-set_source_files_properties(lab/bench/harness/mallocs/malloc_peers.cpp PROPERTIES
-    COMPILE_DEFINITIONS
-    "TENURE_LIBRARIES_FROM_COMMAND=\"${libraries_from_command}\";TENURE_MULTIARCH=\"${CMAKE_LIBRARY_ARCHITECTURE}\"")
+include(cmake/command_facts.cmake)
+tenure_add_command_facts(lab_harness)
 
 if(EXISTS ${PROJECT_SOURCE_DIR}/lab/cli/main.cpp)
     add_executable(tenure_command ${PROJECT_SOURCE_DIR}/lab/cli/main.cpp)

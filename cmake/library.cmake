@@ -76,6 +76,8 @@ include(CheckCXXSymbolExists)
 check_cxx_symbol_exists(__GLIBC__ features.h TENURE_HAS_GLIBC)
 set(tenure_tls_options -ftls-model=initial-exec)
 if(WIN32)
+    set(TENURE_SYNCHRONIZATION synchronization CACHE STRING "Import library of WaitOnAddress()")
+    mark_as_advanced(TENURE_SYNCHRONIZATION)
     set(tenure_tls_options) # not the compiler's variables: base/config.hpp
 elseif(UNIX AND NOT TENURE_HAS_GLIBC)
     set(tenure_tls_options -mtls-dialect=gnu2)
@@ -126,8 +128,8 @@ function(tenure_add_library target kind level file_name)
         if(kind STREQUAL "SHARED")
             set_target_properties(${target} PROPERTIES PREFIX "") # tenure.dll; its import library is libtenure.dll.a
         endif()
-        target_compile_definitions(${target} PRIVATE _WIN32_WINNT=0x0A00) # Windows 10
-        target_link_libraries(${target} PRIVATE synchronization advapi32)
+        target_compile_definitions(${target} PRIVATE _WIN32_WINNT=0x0a00) # Windows 10
+        target_link_libraries(${target} PRIVATE ${TENURE_SYNCHRONIZATION} advapi32)
     endif()
 endfunction()
 

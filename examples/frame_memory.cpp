@@ -30,8 +30,8 @@ void simulate(int frame, tenure::frame_memory& memory, command_lists& lists) {
 }
 
 /// Draws what the former frame has left.
-long render(const command_lists& lists) {
-    long sum = 0;
+long long render(const command_lists& lists) {
+    long long sum = 0;
     for (const command* each = lists.previous(); each != nullptr; each = each->next) sum += each->object;
     return sum;
 }
@@ -41,13 +41,13 @@ long render(const command_lists& lists) {
 int main() {
     tenure::frame_memory memory(2); // this frame and the next: double buffering
     command_lists lists;
-    long drawn = 0;
+    long long drawn = 0;
     for (int frame = 0; frame < 100; ++frame) {
         std::thread simulation([&] { simulate(frame, memory, lists); });
         drawn += render(lists);
         simulation.join();
         tenure::next_frame();
     }
-    std::printf("drawn: %ld, held: %zu bytes\n", drawn, memory.stats().reserved_bytes);
+    std::printf("drawn: %lld, held: %zu bytes\n", drawn, memory.stats().reserved_bytes);
     return drawn == 4'900'450'500 ? 0 : 1;
 }

@@ -43,7 +43,9 @@ extern "C" {
 #endif
 
 /** Lets the compiler compare arguments with a format. */
-#if defined(__GNUC__) && !defined(__MINGW32__)
+#if defined(__MINGW32__) && !defined(__clang__)
+#    define TN_PRINTF(text, first) __attribute__((format(gnu_printf, text, first)))
+#elif defined(__GNUC__)
 #    define TN_PRINTF(text, first) __attribute__((format(printf, text, first)))
 #else
 #    define TN_PRINTF(text, first)

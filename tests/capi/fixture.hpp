@@ -8,11 +8,11 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 
 #include <gtest/gtest.h>
 
 #include <tenure/base/config.hpp>
+#include <tenure/base/host.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/tenure.h>
 
@@ -32,6 +32,11 @@ inline void expect_reported(const support::heard_reports& heard, std::size_t mis
     EXPECT_EQ(heard.count(tenure::report_kind::misuse), tenure::checks::caller ? mistakes : 0) << heard.last();
 }
 
+/// From malloc; tenure::host::free_aligned() frees it.
+[[nodiscard]] inline void* aligned_block(std::size_t bytes, std::size_t alignment) {
+    return tenure::host::aligned_from_malloc(bytes, std::max<std::size_t>(alignment, 16));
+}
+
 /// A source of C functions over malloc that counts, and refuses after so many blocks.
 struct counted_memory {
     std::size_t live = 0, requests = 0, refuses_after = SIZE_MAX;
@@ -44,15 +49,13 @@ struct counted_memory {
         functions.acquire = [](void* context, std::size_t bytes, std::size_t alignment) -> void* {
             auto& self = *static_cast<counted_memory*>(context);
             if (self.requests++ >= self.refuses_after) return nullptr;
-            void* block = nullptr;
-            if (::posix_memalign(&block, alignment < sizeof(void*) ? sizeof(void*) : alignment, bytes) != 0)
-                return nullptr;
-            ++self.live;
+            void* const block = aligned_block(bytes, alignment);
+            if (block != nullptr) ++self.live;
             return block;
         };
         functions.release = [](void* context, void* block, std::size_t) {
             --static_cast<counted_memory*>(context)->live;
-            ::free(block);
+            tenure::host::free_aligned(block);
         };
         return functions;
     }

@@ -4,7 +4,6 @@
 // What C may get wrong: numbers out of their range, sizes that were forgotten, and handles that are none.
 
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -15,6 +14,7 @@
 #include <gtest/gtest.h>
 
 #include <tenure/base/config.hpp>
+#include <tenure/base/host.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/base/tag.hpp>
 #include <tenure/tenure.h>
@@ -34,9 +34,9 @@ using support::gibibyte;
     tn_block_source source{};
     source.size = sizeof source;
     source.acquire = [](void*, std::size_t bytes, std::size_t alignment) {
-        return std::aligned_alloc(alignment < 16 ? 16 : alignment, bytes);
+        return capi::aligned_block(bytes, alignment);
     };
-    source.release = [](void*, void* block, std::size_t) { std::free(block); };
+    source.release = [](void*, void* block, std::size_t) { tenure::host::free_aligned(block); };
     return source;
 }
 
@@ -326,6 +326,10 @@ TEST(capi_refusals, a_file_that_cannot_be_mapped_is_as_it_was_and_errno_says_why
     errno = 0;
     EXPECT_EQ(tn_handle_map_file("/no such folder/x", 10, "C test", &made), TN_FILE_ERROR);
     EXPECT_EQ(errno, ENOENT);
+}
+
+TEST(capi_refusals, a_folder_and_a_device_cannot_be_mapped_and_errno_says_why) {
+    tn_handle made{};
     EXPECT_EQ(tn_handle_map_file("/", 10, "C test", &made), TN_FILE_ERROR);
     EXPECT_EQ(errno, EISDIR);
     EXPECT_EQ(tn_handle_map_file("/dev/null", 10, "C test", &made), TN_FILE_ERROR);

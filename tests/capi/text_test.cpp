@@ -19,7 +19,7 @@
 
 namespace {
 
-[[gnu::format(printf, 3, 4)]] int print_by_list(char* to, std::size_t size, const char* format, ...) {
+TENURE_FORMAT(3, 4) int print_by_list(char* to, std::size_t size, const char* format, ...) {
     std::va_list arguments;
     va_start(arguments, format);
     const int needed = tn_vsnprintf(to, size, format, arguments);

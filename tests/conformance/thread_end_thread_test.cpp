@@ -74,6 +74,7 @@ bool is_in_own_process() {
 TEST(thread_end_of_all, threads_leave_nothing_behind_when_the_system_has_no_slot_for_their_end) {
     if (support::under_sanitizer()) GTEST_SKIP() << "a sanitizer's own memory grows";
     if (!is_in_own_process()) return;
+    support::on_fresh_thread([] {}); // LLVM's std::thread takes a slot at its first use
     pthread_key_t key{};
     while (::pthread_key_create(&key, nullptr) == 0) {}
     used_allocators all;
@@ -104,8 +105,8 @@ TEST(thread_end_of_all, threads_leave_no_more_behind_than_the_next_ones_take) {
     support::on_fresh_thread([&] { all.use(); });
     pthread_key_t key{};
     ASSERT_EQ(::pthread_key_create(&key, &late_use::end), 0);
+    late_use late{}; // of one thread after the other
     const std::size_t left = left_by_threads([&] {
-        static thread_local late_use late{};
         late = {&all, key, 0};
         ::pthread_setspecific(key, &late);
     });

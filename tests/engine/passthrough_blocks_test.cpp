@@ -88,14 +88,16 @@ TEST(passthrough_blocks, other_pointers_are_left_to_malloc) {
     tenure::detail::passthrough_blocks list;
     void* const kept = list.allocate(100, 16);
     alignas(64) static unsigned char foreign[256] = {};
-    EXPECT_DEATH(list.deallocate(foreign + 128), "invalid pointer|bad-free|not malloc");
+    // musl's malloc ends the process without a word.
+    const bool has_words = support::malloc_is_counted || support::under_sanitizer();
+    EXPECT_DEATH(list.deallocate(foreign + 128), has_words ? "invalid pointer|bad-free|not malloc" : "");
     EXPECT_DEATH(
         {
             void* const block = list.allocate(100, 16);
             list.deallocate(block);
             list.deallocate(block);
         },
-        "invalid pointer|invalid size|double free|use-after-free|bad-free");
+        has_words ? "invalid pointer|invalid size|double free|use-after-free|bad-free" : "");
     EXPECT_EQ(list.count(), 1u);
     list.deallocate(kept);
 }

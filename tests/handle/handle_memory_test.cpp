@@ -128,6 +128,10 @@ TEST(handle_memory, a_file_that_was_not_kept_is_as_it_was) {
     }
     EXPECT_EQ(std::filesystem::file_size(path), 20'000u);
     std::filesystem::remove(path);
+}
+
+TEST(handle_memory, a_file_put_in_place_of_one_that_was_not_kept_stays) {
+    const std::string path = support::own_path("replaced");
     {
         const tenure::platform::mapped_file gone(path.c_str(), 10'000);
         std::filesystem::remove(path);

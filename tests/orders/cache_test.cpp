@@ -79,6 +79,7 @@ void walk_shards(run& r) {
 }
 
 // small_blocks::count_allocations() and follow_trims(): who sees that there was a trim follows what was set before.
+// So does open_cache(), whose new cache takes the number of trims over.
 struct trims_state {
     orders::atomic<std::uint32_t> counted_in{0}, trims{0};
 };
@@ -119,6 +120,7 @@ TEST(cache_orders, the_copies_are_those_of_the_sources) {
     orders::expect_in_source("heap/detail/small/small_blocks.cpp",
                              {"std::atomic_ref(shards_).store(shard, std::memory_order_release);",
                               "std::atomic_ref(const_cast<heap_shard*&>(shards_)).load(std::memory_order_acquire)",
+                              "cache->trims_seen = trims_.load(std::memory_order_acquire);",
                               "const std::uint32_t trims = trims_.load(std::memory_order_acquire);"});
     orders::expect_in_source("heap/detail/small/small_blocks.hpp", {"trims_.fetch_add(1, memory_order::release)"});
     orders::expect_in_source("heap/detail/small/counted_blocks.cpp",

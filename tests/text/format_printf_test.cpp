@@ -3,8 +3,6 @@
 
 #include <tenure/text/format_printf.hpp>
 
-#include <locale.h>
-
 #include <algorithm>
 #include <bit>
 #include <cfenv>
@@ -20,6 +18,7 @@
 #include <gtest/gtest.h>
 
 #include "support/random.hpp"
+#include "support/utf8_locale.hpp"
 #include "text/counted_malloc.hpp"
 
 // Formats are made at run time, and some of them are wrong on purpose.
@@ -44,14 +43,8 @@ bool leaves_zeros_out(std::string_view format, std::string_view text) {
 /// Compares with the C library's snprintf, in a locale with UTF-8.
 class printing : public testing::Test {
 protected:
-    printing() : locale_(::newlocale(LC_ALL_MASK, "C.UTF-8", nullptr)), former_(::uselocale(locale_)) {
-        RecordProperty("seed", std::to_string(seed_));
-    }
-    ~printing() override {
-        ::uselocale(former_);
-        if (locale_ != nullptr) ::freelocale(locale_);
-        EXPECT_EQ(wrong_, 0u) << "the seed was " << seed_;
-    }
+    printing() { RecordProperty("seed", std::to_string(seed_)); }
+    ~printing() override { EXPECT_EQ(wrong_, 0u) << "the seed was " << seed_; }
 
     /// The text, the result, and that nothing is written behind the zero; in a room of any size.
     template<class... Values>
@@ -86,7 +79,7 @@ protected:
     support::random random_{seed_};
 
 private:
-    ::locale_t locale_, former_;
+    support::utf8_locale locale_;
     std::size_t wrong_ = 0;
     std::vector<char> right_ = std::vector<char>(25'000), ours_ = std::vector<char>(25'000 + margin);
 };
@@ -318,9 +311,22 @@ TEST_F(printing, what_is_refused_gives_minus_one_and_an_empty_text) {
     expect_refused("%2147483647d%c", 1, 'x'); // one byte too long
     expect_refused("%.2147483647f", 1.0);
     expect_refused("%lc", static_cast<std::wint_t>(0xD800));
-    expect_refused("%lc", static_cast<std::wint_t>(0x11'0000));
+    if constexpr (sizeof(std::wint_t) > 2) expect_refused("%lc", static_cast<std::wint_t>(0x11'0000 & WINT_MAX));
     expect_refused("%lc", static_cast<std::wint_t>(WEOF));
-    expect_refused("%ls", L"a\xD800");
+    for (const wchar_t* const half : {L"a\xD800", L"\xD83D-", L"\xDE00"}) expect_refused("%ls", half);
+}
+
+TEST_F(printing, a_wide_character_of_two_elements_is_one_character) { // where wchar_t has 16 bits
+    char room[20];
+    EXPECT_EQ(print_hidden(room, sizeof room, "%ls", L"a\U0001F600b\U0010FFFF"), 10);
+    EXPECT_STREQ(room, "a\xF0\x9F\x98\x80"
+                       "b\xF4\x8F\xBF\xBF");
+    EXPECT_EQ(print_hidden(room, sizeof room, "%.5ls|%7.4ls", L"a\U0001F600b", L"a\U0001F600b"), 13);
+    EXPECT_STREQ(room, "a\xF0\x9F\x98\x80|      a");
+    const wchar_t first_half[2] = {L'a', static_cast<wchar_t>(0xD83D)};
+    if constexpr (sizeof(wchar_t) == 2) {
+        EXPECT_EQ(print_hidden(room, sizeof room, "%.3ls", first_half), 1) << "nothing behind the array is read";
+    }
 }
 
 TEST_F(printing, a_text_of_the_longest_size_is_counted_and_cut) {

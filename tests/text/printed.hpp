@@ -6,6 +6,7 @@
 /// What printf makes of a number, and values at which rounding goes wrong when it goes wrong.
 
 #include <bit>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -16,12 +17,13 @@
 
 namespace text_tests {
 
-/// As "%.*f"; in place, because a test asks millions of times.
+/// As "%.*f"; in place, because a test asks millions of times. Some C libraries leave out the sign of a NaN.
 class printed {
 public:
     printed(double value, unsigned precision)
         : size_(static_cast<std::size_t>(
-              std::snprintf(text_, sizeof text_, "%.*f", static_cast<int>(precision), value))) {}
+              std::isnan(value) ? std::snprintf(text_, sizeof text_, "%s", std::signbit(value) ? "-nan" : "nan")
+                                : std::snprintf(text_, sizeof text_, "%.*f", static_cast<int>(precision), value))) {}
     [[nodiscard]] std::string_view view() const { return {text_, size_}; }
 
 private:

@@ -13,6 +13,7 @@
 
 #include "support/random.hpp"
 #include "support/reports.hpp"
+#include "text/printed.hpp"
 
 namespace {
 
@@ -132,7 +133,8 @@ TEST(text_writers, agree_with_printf_about_records_of_any_numbers) {
         text_writer to(room);
         to.append(flag ? 'y' : 'n').append_fixed<2>(real).append(',').append(number).append(',').append(large);
         char right[512];
-        std::snprintf(right, sizeof right, "%s%.2f,%d,%llu", flag ? "y" : "n", static_cast<double>(real), number,
+        const std::string printed(text_tests::printed(static_cast<double>(real), 2).view());
+        std::snprintf(right, sizeof right, "%s%s,%d,%llu", flag ? "y" : "n", printed.c_str(), number,
                       static_cast<unsigned long long>(large));
         ASSERT_EQ(to.text(), right) << "the seed was " << seed;
     }

@@ -6,6 +6,7 @@
 #include <windows.h>
 
 #include <atomic>
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
@@ -16,6 +17,8 @@
 #include <tenure/lifetime/detail/thread_lifetimes.hpp>
 #include <tenure/lifetime/temp.hpp>
 #include <tenure/platform/thread.hpp>
+
+#include "support/again.hpp"
 
 namespace {
 
@@ -55,6 +58,19 @@ TEST(thread_ends, are_told_on_threads_of_the_system) {
     EXPECT_EQ(ends, before + 1);
     std::thread([] { EXPECT_TRUE(tenure::platform::at_thread_end(&count_end)); }).join();
     EXPECT_EQ(ends, before + 2);
+}
+
+TEST(thread_ends, are_told_when_the_system_has_no_slot_for_them) {
+    constexpr char again[] = "TENURE_TEST_AGAIN"; // in a process of its own, in which the library has no slot yet
+    if (std::getenv(again) == nullptr) {
+        const support::outcome seen =
+            support::run_again({{again, "1"}}, "thread_ends.are_told_when_the_system_has_no_slot_for_them");
+        EXPECT_EQ(seen.status, 0) << seen.output;
+        return;
+    }
+    while (::FlsAlloc(nullptr) != FLS_OUT_OF_INDEXES) {}
+    on_system_thread([] { EXPECT_TRUE(tenure::platform::at_thread_end(&count_end)); });
+    EXPECT_EQ(ends, 1);
 }
 
 TEST(thread_ends, a_thread_that_does_not_use_the_library_has_no_copy_and_no_end) {

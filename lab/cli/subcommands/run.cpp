@@ -29,7 +29,7 @@
 #include "cli/subcommands/options.hpp"
 #include "cli/terminal.hpp"
 #include "observe/replay/separation/advice_file.hpp"
-#include "observe/trace/trace_chunks.hpp"
+#include "observe/trace/header/trace_header.hpp"
 
 namespace tenure::lab {
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
 
 #include <fmt/format.h>
 #include <zlib.h>
@@ -111,27 +110,6 @@ std::optional<std::uint32_t> stored_bytes(const format::chunk_header& header, fo
     return stored;
 }
 
-std::string parse_header(std::string_view bytes, format::file_header& header) {
-    if (bytes.size() < format::header_bytes_2 ||
-        !std::equal(std::begin(format::magic), std::end(format::magic), bytes.begin()))
-        return "This is not a trace of tenure record. `tenure trace import` makes one of a recording of heaptrack or "
-               "of "
-               "Android's malloc debug.";
-    std::memcpy(&header, bytes.data(), std::min(bytes.size(), sizeof header));
-    if (header.version < format::oldest_version || header.version > format::version)
-        return fmt::format("The file has version {} of the format; this command reads versions {} to {}. Use the "
-                           "command of the release that recorded it.",
-                           header.version, format::oldest_version, format::version);
-    const bool is_old = header.version < format::version;
-    if (is_old) header.free_stacks = header.unused = 0; // the first chunk's, or padding
-    const std::size_t least_bytes = is_old ? format::header_bytes_2 : sizeof header;
-    constexpr std::uint32_t most_shift = 40;
-    if (header.header_bytes < least_bytes || bytes.size() < least_bytes ||
-        (header.is != format::form::raw && header.is != format::form::packed) || header.tick_shift > most_shift)
-        return "The file is damaged: its header is not valid.";
-    return {};
-}
-
 trace_chunks find_chunks(std::string_view bytes) {
     trace_chunks found;
     found.error = parse_header(bytes, found.header);
@@ -147,13 +125,6 @@ std::string lost_events_of(const format::file_header& header) {
         return fmt::format("{} events are missing, because the recording could not grow: {}.", header.lost_events, why);
     if (header.refusal == 0) return {};
     return fmt::format("The mappings at the end are missing, because the recording could not grow: {}.", why);
-}
-
-bool read_header(const std::string& path, format::file_header& to) {
-    std::ifstream file(path, std::ios::binary);
-    file.read(reinterpret_cast<char*>(&to), sizeof to);
-    return file.gcount() == sizeof to && to.version == format::version &&
-           std::equal(std::begin(format::magic), std::end(format::magic), std::begin(to.magic));
 }
 
 bool payload_of(const trace_chunk& chunk, std::string& buffer, std::string_view& payload, std::string& why) {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "observe/trace/header/trace_header.hpp"
 #include "observe/trace/trace_format.hpp"
 
 namespace tenure::lab {
@@ -38,9 +39,6 @@ struct trace_chunks {
 [[nodiscard]] std::optional<std::uint32_t> stored_bytes(const trace_format::chunk_header& header,
                                                         trace_format::form form);
 
-/// Reads the header of a file from its first bytes. Returns   what is wrong, in a sentence; empty: it is valid.
-[[nodiscard]] std::string parse_header(std::string_view bytes, trace_format::file_header& to);
-
 constexpr std::uint32_t max_trace_payload = 1 << 20; ///< bytes of a chunk's payload; larger ones are damage
 
 /// `bytes` must stay valid while the chunks are used.
@@ -48,9 +46,6 @@ constexpr std::uint32_t max_trace_payload = 1 << 20; ///< bytes of a chunk's pay
 
 /// A sentence about what is missing because the file could not grow; empty when nothing is.
 [[nodiscard]] std::string lost_events_of(const trace_format::file_header& header);
-
-/// Reads the header of a file. Returns   false if it cannot be read, or is none of this version.
-[[nodiscard]] bool read_header(const std::string& path, trace_format::file_header& to);
 
 /// The payload of a chunk. `buffer` is used if it is compressed, and must stay valid while the payload is used.
 /// Returns   false if it is damaged, or compressed in a way that this build cannot read: `why` then says so.

@@ -28,6 +28,7 @@ enum class ready_made_group : std::uint8_t { objects, data, nodes, physics };
 
 /// The groups that exist so far. They are created by their first use and never destroyed: objects of static duration
 /// may be deleted after everything else.
+// make_ready() releases each with its group, under a lock; ready_made() acquires it.
 extern TENURE_API constinit atomic<affinity_group*> ready_made_groups[4];
 [[nodiscard]] TENURE_API affinity_group& make_ready(ready_made_group which) noexcept;
 

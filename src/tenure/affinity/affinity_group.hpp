@@ -300,7 +300,7 @@ private:
     bool is_passthrough_;
     bool is_invalid_;
     affinity_functions functions_;
-    detail::atomic<std::ptrdiff_t> function_count_{0};
+    detail::atomic<std::ptrdiff_t> function_count_{0}; // relaxed: a counter for statistics
     detail::passthrough_blocks passthrough_;
     detail::affinity_large large_;
     detail::owner_link link_;

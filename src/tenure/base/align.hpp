@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <tenure/base/compiler.hpp>
 #include <tenure/base/config.hpp>
 
 namespace tenure::inline TENURE_ABI {
@@ -45,6 +46,6 @@ constexpr std::size_t default_alignment = alignof(std::max_align_t);
 
 /// Prefetches the cache line of `address` for writing. A hint; any address is allowed.
 // Always inline: GCC 12 removes calls of a function whose only effect is a prefetch.
-TENURE_ALWAYS_INLINE void prefetch_for_write(const void* address) noexcept { __builtin_prefetch(address, 1); }
+TENURE_ALWAYS_INLINE void prefetch_for_write(const void* address) noexcept { detail::prefetch_line(address); }
 
 }

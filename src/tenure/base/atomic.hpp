@@ -11,18 +11,22 @@
 
 #include <type_traits>
 
+#include <tenure/base/compiler.hpp>
 #include <tenure/base/config.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
 
 /// The orders of std::memory_order, with the same values.
 enum class memory_order : int {
-    relaxed = __ATOMIC_RELAXED,
-    acquire = __ATOMIC_ACQUIRE,
-    release = __ATOMIC_RELEASE,
-    acq_rel = __ATOMIC_ACQ_REL,
-    seq_cst = __ATOMIC_SEQ_CST,
+    relaxed = 0,
+    acquire = 2,
+    release = 3,
+    acq_rel = 4,
+    seq_cst = 5,
 };
+/// The default order, as either type.
+template<class Order>
+constexpr Order sequential_order = static_cast<Order>(static_cast<int>(memory_order::seq_cst));
 
 /// An order as the compiler's functions take it. `Order` is memory_order or std::memory_order.
 template<class Order>
@@ -46,52 +50,48 @@ public:
     atomic& operator=(const atomic&) = delete;
 
     template<class Order = memory_order>
-    [[nodiscard]] TENURE_ALWAYS_INLINE T load(Order order = Order{__ATOMIC_SEQ_CST}) const noexcept {
-        T value;
-        __atomic_load(&value_, &value, order_number(order));
-        return value;
+    [[nodiscard]] TENURE_ALWAYS_INLINE T load(Order order = sequential_order<Order>) const noexcept {
+        return load_of(value_, order_number(order));
     }
     template<class Order = memory_order>
-    TENURE_ALWAYS_INLINE void store(T value, Order order = Order{__ATOMIC_SEQ_CST}) noexcept {
-        __atomic_store(&value_, &value, order_number(order));
+    TENURE_ALWAYS_INLINE void store(T value, Order order = sequential_order<Order>) noexcept {
+        store_of(value_, value, order_number(order));
     }
     template<class Order = memory_order>
-    TENURE_ALWAYS_INLINE T exchange(T value, Order order = Order{__ATOMIC_SEQ_CST}) noexcept {
-        T before;
-        __atomic_exchange(&value_, &value, &before, order_number(order));
-        return before;
+    TENURE_ALWAYS_INLINE T exchange(T value, Order order = sequential_order<Order>) noexcept {
+        return exchange_of(value_, value, order_number(order));
     }
 
     /// `expected` receives the value that was found. The weak form may fail without a reason.
     template<class Order>
     TENURE_ALWAYS_INLINE bool compare_exchange_strong(T& expected, T desired, Order made, Order failed) noexcept {
-        return __atomic_compare_exchange(&value_, &expected, &desired, false, order_number(made), order_number(failed));
+        return compare_exchange_of(value_, expected, desired, false, order_number(made), order_number(failed));
     }
     template<class Order>
     TENURE_ALWAYS_INLINE bool compare_exchange_weak(T& expected, T desired, Order made, Order failed) noexcept {
-        return __atomic_compare_exchange(&value_, &expected, &desired, true, order_number(made), order_number(failed));
+        return compare_exchange_of(value_, expected, desired, true, order_number(made), order_number(failed));
     }
     /// With one order: a failure loads with its loading half.
     template<class Order = memory_order>
     TENURE_ALWAYS_INLINE bool compare_exchange_strong(T& expected, T desired,
-                                                      Order order = Order{__ATOMIC_SEQ_CST}) noexcept {
-        return __atomic_compare_exchange(&value_, &expected, &desired, false, order_number(order), loading_half(order));
+                                                      Order order = sequential_order<Order>) noexcept {
+        return compare_exchange_of(value_, expected, desired, false, order_number(order), loading_half(order));
     }
     template<class Order = memory_order>
     TENURE_ALWAYS_INLINE bool compare_exchange_weak(T& expected, T desired,
-                                                    Order order = Order{__ATOMIC_SEQ_CST}) noexcept {
-        return __atomic_compare_exchange(&value_, &expected, &desired, true, order_number(order), loading_half(order));
+                                                    Order order = sequential_order<Order>) noexcept {
+        return compare_exchange_of(value_, expected, desired, true, order_number(order), loading_half(order));
     }
 
     template<class Order = memory_order>
-    TENURE_ALWAYS_INLINE T fetch_add(T value, Order order = Order{__ATOMIC_SEQ_CST}) noexcept {
+    TENURE_ALWAYS_INLINE T fetch_add(T value, Order order = sequential_order<Order>) noexcept {
         static_assert(std::is_integral_v<T>);
-        return __atomic_fetch_add(&value_, value, order_number(order));
+        return add_of(value_, value, order_number(order));
     }
     template<class Order = memory_order>
-    TENURE_ALWAYS_INLINE T fetch_sub(T value, Order order = Order{__ATOMIC_SEQ_CST}) noexcept {
+    TENURE_ALWAYS_INLINE T fetch_sub(T value, Order order = sequential_order<Order>) noexcept {
         static_assert(std::is_integral_v<T>);
-        return __atomic_fetch_sub(&value_, value, order_number(order));
+        return subtract_of(value_, value, order_number(order));
     }
 
     // Sequentially consistent, as std::atomic's.
@@ -110,8 +110,9 @@ public:
 private:
     template<class Order>
     [[nodiscard]] static constexpr int loading_half(Order order) noexcept {
-        const int number = order_number(order);
-        return number == __ATOMIC_RELEASE ? __ATOMIC_RELAXED : number == __ATOMIC_ACQ_REL ? __ATOMIC_ACQUIRE : number;
+        const auto whole = static_cast<memory_order>(order_number(order));
+        if (whole == memory_order::release) return order_number(memory_order::relaxed);
+        return order_number(whole == memory_order::acq_rel ? memory_order::acquire : whole);
     }
 
     // NOLINTNEXTLINE(bugprone-sizeof-expression): a pointer is a value here
@@ -121,14 +122,14 @@ private:
 /// Atomic access to a variable that is not atomic elsewhere.
 template<class T>
 [[nodiscard]] TENURE_ALWAYS_INLINE T load_atomically(const T& from, memory_order order) noexcept {
-    return __atomic_load_n(&from, order_number(order));
+    return load_of(from, order_number(order));
 }
 template<class T>
 TENURE_ALWAYS_INLINE void store_atomically(T& to, T value, memory_order order) noexcept {
-    __atomic_store_n(&to, value, order_number(order));
+    store_of(to, value, order_number(order));
 }
 
 /// Keeps the compiler from moving accesses across it, for what a signal handler on the same thread may see.
-TENURE_ALWAYS_INLINE void signal_fence(memory_order order) noexcept { __atomic_signal_fence(order_number(order)); }
+TENURE_ALWAYS_INLINE void signal_fence(memory_order order) noexcept { signal_fence_of(order_number(order)); }
 
 }

@@ -53,12 +53,12 @@ void* detail::misaligned_block::acquire(block_source& source, std::size_t bytes,
         return block; // also nullptr
     source.release(block, bytes);
     alignment_.store(alignment, std::memory_order_relaxed);
-    at_.store(address_of(block), std::memory_order_relaxed);
+    at_.store(address_of(block), std::memory_order_release);
     return nullptr;
 }
 
 void detail::misaligned_block::write() noexcept {
-    const std::uintptr_t at = at_.exchange(0, std::memory_order_relaxed);
+    const std::uintptr_t at = at_.exchange(0, std::memory_order_acquire);
     if (at != 0) report_misaligned(pointer_at(at), alignment_.load(std::memory_order_relaxed)); // else already reported
 }
 

@@ -100,6 +100,7 @@ public:
 private:
     TENURE_API void write() noexcept;
 
+    // The address is released after the alignment: write() acquires both. Of two blocks at once, one is reported.
     atomic<std::uintptr_t> at_{0};
     atomic<std::size_t> alignment_{0};
 };

@@ -128,6 +128,7 @@ private:
     block_source& behind_;
     std::string_view name_;
     budget limits_;
+    // Counters: relaxed, nothing else is read by them. A compare-exchange keeps used_bytes_ within the limit.
     detail::atomic<std::size_t> used_bytes_{0};      // with what is being acquired
     detail::atomic<std::size_t> confirmed_bytes_{0}; // without
     detail::atomic<std::size_t> peak_bytes_{0};

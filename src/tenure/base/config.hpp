@@ -5,7 +5,8 @@
 /// \file
 /// Build-time configuration: version, check level, export and thread-local attributes.
 ///
-/// Besides platform/ and the C headers, only this file has preprocessor conditions. Other code uses the constants here.
+/// Besides platform/ and the C headers, only this file and compiler.hpp have preprocessor conditions, and words of
+/// compilers. Other code uses the constants and names here.
 
 #include <cstddef>
 #include <cstdint>
@@ -69,6 +70,13 @@
 #    define TENURE_LOCAL
 #else
 #    define TENURE_LOCAL __attribute__((visibility("hidden")))
+#endif
+
+// For what other modules look up by its name, also in a library that shows nothing else.
+#if defined(_WIN32)
+#    define TENURE_VISIBLE
+#else
+#    define TENURE_VISIBLE __attribute__((visibility("default")))
 #endif
 
 // The tokens that a macro expands to, as a string literal.
@@ -137,6 +145,8 @@
 #    define TENURE_FORMAT(text, first)
 #    define TENURE_KEEP(object) static_cast<void>(const_cast<const volatile void*>(static_cast<const void*>(&(object))))
 #    define TENURE_OPAQUE(variable) static_cast<void>(0)
+#    define TENURE_ALIAS(type, name, target)                                                                           \
+        __pragma(comment(linker, "/alternatename:" #name "=" #target)) extern "C" type name
 #else
 #    define TENURE_NOINLINE __attribute__((noinline))
 #    define TENURE_ALWAYS_INLINE __attribute__((always_inline)) inline
@@ -150,6 +160,8 @@
 #    define TENURE_KEEP(object) __asm__ volatile("" : : "r"(&(object)))
 // Hides the variable's value from the optimiser from here on.
 #    define TENURE_OPAQUE(variable) __asm__("" : "+r"(variable))
+// Declares another name of an object of C linkage, which this source defines.
+#    define TENURE_ALIAS(type, name, target) extern "C" __attribute__((alias(#    target))) type name
 // The parameter `text`, counted from 1, is a format of printf for those from `first` on; zero: a list. mingw's own kind
 // knows no %zu.
 #    if defined(__MINGW32__) && !defined(__clang__)
@@ -183,6 +195,9 @@
 #else
 #    define TENURE_AT_LOAD(name) __attribute__((constructor(101))) void name() noexcept
 #    define TENURE_AT_UNLOAD(name) __attribute__((destructor(101))) void name() noexcept
+// Among the constructors and destructors of the module's objects: for the drop-in, which has none.
+#    define TENURE_AMONG_CONSTRUCTORS(name) __attribute__((constructor)) void name() noexcept
+#    define TENURE_AMONG_DESTRUCTORS(name) __attribute__((destructor)) void name() noexcept
 #endif
 
 // musl has no room for initial-exec variables of a library that is loaded into a running program, and refuses it. There

@@ -39,6 +39,7 @@ private:
     void grow_to(std::size_t bytes) noexcept;
 
     block_source& behind_;
+    // Counters: sequentially consistent, though relaxed would do; a source is called rarely.
     detail::atomic<std::size_t> requests_{0};
     detail::atomic<std::size_t> live_blocks_{0};
     detail::atomic<std::size_t> live_bytes_{0};

@@ -37,6 +37,7 @@ private:
     [[nodiscard]] bool let_through() noexcept;
 
     block_source& behind_;
+    // Counters, sequentially consistent, for tests: a compare-exchange lets one request through for each one allowed.
     detail::atomic<std::size_t> allowed_;
     detail::atomic<std::size_t> refused_{0};
 };

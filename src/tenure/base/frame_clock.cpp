@@ -8,6 +8,7 @@
 namespace tenure::inline TENURE_ABI {
 
 namespace {
+// Released by the end of a frame, acquired by now(): a frame sees what was written before it began.
 std::atomic<std::uint64_t> frames{0};
 }
 

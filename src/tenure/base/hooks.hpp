@@ -51,6 +51,7 @@ TENURE_API void set_hooks(const allocation_hooks* hooks) noexcept;
 
 namespace detail {
 
+// set_hooks() releases the pointer with its table. Who calls a hook acquires it; a relaxed load only asks for null.
 extern TENURE_API constinit detail::atomic<const allocation_hooks*> installed_hooks;
 
 /// Begins and ends with a slow call. `is_told`: false inside another one that tells, which may hold a lock.
@@ -84,6 +85,7 @@ private:
     return has_block_hooks();
 }
 /// Called by set_hooks() on its thread, once the process heap is in use: empties the thread's cache.
+// Released and acquired; it points to code and is set while the library is loaded.
 extern TENURE_API constinit detail::atomic<void (*)() noexcept> follow_block_hooks;
 
 /// While a heap calls its source: its blocks are told, and not the memory that they are in.

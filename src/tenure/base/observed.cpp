@@ -18,6 +18,7 @@ namespace {
 
 // Each thread reads it once; observed threads read it at every scope. Threads that look it up concurrently find the
 // same observer.
+// The flag is released after the observer. Each thread acquires both once; its later loads are relaxed.
 constinit std::atomic<const tenure_observer_table*> observer{nullptr};
 constinit std::atomic<bool> was_looked_for{false};
 

@@ -177,9 +177,10 @@ unsigned suffix_shift(std::string_view suffix) noexcept {
 }
 
 struct settings {
+    // Relaxed loads: read_all() releases `ready` after them, and each is one value.
     std::atomic<std::uint64_t> values[option_count];
-    std::atomic<option_origin> origins[option_count];
-    std::atomic<int> ready{0}; // 0 not read, 1 being read, 2 read
+    std::atomic<option_origin> origins[option_count]; // likewise
+    std::atomic<int> ready{0}; // 0 not read, 1 being read, 2 read. Released after the values, acquired by readers
 };
 constinit settings current{};
 

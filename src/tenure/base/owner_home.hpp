@@ -62,6 +62,7 @@ public:
     }
 
 private:
+    // Released with its contents, of() acquires; relaxed where no other thread may use the owner.
     atomic<owner_home*> home_{nullptr};
 };
 

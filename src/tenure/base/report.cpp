@@ -47,7 +47,7 @@ report_text& report_text::address(const void* pointer) noexcept {
 
 namespace {
 
-std::atomic<report_handler> installed_handler{nullptr};
+std::atomic<report_handler> installed_handler{nullptr}; // released and acquired with what the handler reads
 
 constexpr bool is_fatal(report_kind kind) noexcept {
     return kind == report_kind::misuse || kind == report_kind::invariant;

@@ -33,7 +33,9 @@ struct tag_name {
 
 // Static, because tags may be created before and after all other objects exist. Untouched until used.
 struct registry {
+    // Acquired by the exchange, released by the store: a lock.
     std::atomic<bool> is_locked; // held while a name is copied; not std::mutex, which the drop-in malloc cannot link
+    // Released after the name of the tag, which who acquires a number reads without the lock.
     std::atomic<std::uint16_t> entries[table_size]{}; // hash table of ids; 0: empty; written once, after the name
     tag_name names[max_tags]{};                       // without the built-in ones
     std::uint16_t named_count = 0;                    // likewise

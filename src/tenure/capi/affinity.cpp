@@ -82,7 +82,7 @@ struct handle_memory {
     alignas(tn_affinity_group) unsigned char bytes[sizeof(tn_affinity_group)];
 };
 constinit handle_memory memory[4]{};
-constinit std::atomic<tn_affinity_group*> ready_made[4]{};
+constinit std::atomic<tn_affinity_group*> ready_made[4]{}; // released with the group; acquired, or compared only
 
 [[nodiscard]] affinity_group& group_of(tn_ready_made which) noexcept {
     switch (which) {

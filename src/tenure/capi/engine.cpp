@@ -87,7 +87,7 @@ void free_slot(detail::handle_slots& slots, std::size_t index) noexcept {
 struct c_hooks {
     tn_hooks asked;
     allocation_hooks installed;
-    std::atomic<bool> is_written;
+    std::atomic<bool> is_written; // released after both tables; has() acquires it
 
     static const tn_hooks& of(void* context) noexcept { return static_cast<const c_hooks*>(context)->asked; }
     static bool is_told(const tn_hooks& hooks) noexcept {
@@ -127,7 +127,7 @@ struct c_hooks {
 };
 constexpr std::size_t max_hooks = 8;
 constinit c_hooks hooks_of_c[max_hooks]{};
-constinit std::atomic<std::size_t> hooks_taken{0};
+constinit std::atomic<std::size_t> hooks_taken{0}; // relaxed: it only gives each caller another place
 
 /// The copy of such hooks; nullptr when all places are taken. Two threads at once may copy the same hooks twice.
 [[nodiscard]] const allocation_hooks* kept_hooks(const tn_hooks& wanted) noexcept {

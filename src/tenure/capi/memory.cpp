@@ -7,6 +7,7 @@
 #include <cstring>
 #include <new>
 
+#include <tenure/base/compiler.hpp>
 #include <tenure/base/frame_clock.hpp>
 #include <tenure/base/options.hpp>
 #include <tenure/capi/detail/callback_source.hpp>
@@ -44,7 +45,7 @@ void* tn_malloc(std::size_t bytes) { return detail::process_allocate(bytes, defa
 
 void* tn_calloc(std::size_t count, std::size_t bytes) {
     std::size_t product = 0;
-    if (__builtin_mul_overflow(count, bytes, &product)) return nullptr;
+    if (detail::multiply_overflows(count, bytes, product)) return nullptr;
     return heap::process().allocate(product, default_alignment, fill::zero);
 }
 

@@ -22,6 +22,7 @@
 #include <cstring>
 #include <new>
 
+#include <tenure/base/compiler.hpp>
 #include <tenure/base/report.hpp>
 #include <tenure/base/tag.hpp>
 #include <tenure/dropin/detail/early.hpp>
@@ -38,13 +39,15 @@ using namespace tenure;
 using detail::fill;
 
 constexpr std::size_t group_count = 8;
+// Tags by group; zero: not made yet. Released and acquired as tag::named() does it: who reports a block reads the tag's
+// name without a lock.
 constinit std::atomic<std::uint16_t> known_tags[group_count]{};
 
 /// Also the first touch of a group: the tags show it by this name in statistics.
 [[nodiscard]] TENURE_COLD std::uint16_t make_tag(std::size_t group) noexcept {
     report_text name;
     const std::uint16_t id = tag::named(name.text("alloc token ").number(group).view()).id();
-    known_tags[group].store(id, std::memory_order_relaxed);
+    known_tags[group].store(id, std::memory_order_release);
     return id;
 }
 
@@ -58,7 +61,7 @@ constinit std::atomic<std::uint16_t> known_tags[group_count]{};
         group = 1 + token % 3;
     }
     if (group == 0) return 0;
-    const std::uint16_t known = known_tags[group].load(std::memory_order_relaxed);
+    const std::uint16_t known = known_tags[group].load(std::memory_order_acquire);
     return known != 0 ? known : make_tag(group);
 }
 
@@ -81,7 +84,7 @@ constinit std::atomic<std::uint16_t> known_tags[group_count]{};
     void* block = nullptr;
     return allocate_fast(block, tag, bytes, alignment)
                ? block
-               : dropin::allocate_tagged(tag, bytes, alignment, fill::none, __builtin_return_address(0));
+               : dropin::allocate_tagged(tag, bytes, alignment, fill::none, TENURE_RETURN_ADDRESS());
 }
 
 [[nodiscard]] void* refuse_with(int error) noexcept {
@@ -95,13 +98,13 @@ constinit std::atomic<std::uint16_t> known_tags[group_count]{};
 
 [[nodiscard]] TENURE_NOINLINE void* allocate_zeroed(std::size_t token, std::size_t count, std::size_t bytes) noexcept {
     std::size_t whole = 0;
-    if (__builtin_mul_overflow(count, bytes, &whole)) return refuse_with(ENOMEM);
+    if (detail::multiply_overflows(count, bytes, whole)) return refuse_with(ENOMEM);
     const std::uint16_t tag = tag_of(token);
     if (tag == 0) return ::calloc(1, whole);
     void* block = nullptr;
     return allocate_fast(block, tag, whole, default_alignment)
                ? std::memset(block, 0, whole)
-               : dropin::allocate_tagged(tag, whole, default_alignment, fill::zero, __builtin_return_address(0));
+               : dropin::allocate_tagged(tag, whole, default_alignment, fill::zero, TENURE_RETURN_ADDRESS());
 }
 
 /// A block that stays in place stays in its group.
@@ -113,12 +116,12 @@ constinit std::atomic<std::uint16_t> known_tags[group_count]{};
         return nullptr;
     }
     if (tag == 0 || dropin::is_early(block)) return ::realloc(block, bytes);
-    return dropin::reallocate_tagged(tag, block, bytes, __builtin_return_address(0));
+    return dropin::reallocate_tagged(tag, block, bytes, TENURE_RETURN_ADDRESS());
 }
 
 [[nodiscard]] void* resize_array(std::size_t token, void* block, std::size_t count, std::size_t bytes) noexcept {
     std::size_t whole = 0;
-    return __builtin_mul_overflow(count, bytes, &whole) ? refuse_with(ENOMEM) : resize(token, block, whole);
+    return detail::multiply_overflows(count, bytes, whole) ? refuse_with(ENOMEM) : resize(token, block, whole);
 }
 
 [[nodiscard]] TENURE_NOINLINE void* allocate_c_aligned(std::size_t token, std::size_t alignment,

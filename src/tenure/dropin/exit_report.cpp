@@ -159,7 +159,7 @@ void serve_signal(option which, std::string_view variable, void (*serve)() noexc
     report(report_kind::notice, text.view());
 }
 
-__attribute__((constructor)) void prepare_reports() noexcept {
+TENURE_AMONG_CONSTRUCTORS(prepare_reports) {
     detail::serve_foreign_blocks();
     if (option_value(option::heap_limit_bytes) != 0) detail::use_limit::keep_standard_error();
     if (option_value(option::malloc_stats) != 0 || option_value(option::malloc_stats_signal) != 0)
@@ -169,7 +169,7 @@ __attribute__((constructor)) void prepare_reports() noexcept {
 }
 
 // Runs after the program's own destructors: the drop-in is loaded before all its libraries except the C library.
-__attribute__((destructor)) void write_report_at_exit() noexcept {
+TENURE_AMONG_DESTRUCTORS(write_report_at_exit) {
     if (option_value(option::malloc_stats) == 0) return;
     platform::lock_patience patience(platform::lock_patience::at_exit_ns);
     detail::core_of(heap::process()).is_free(patience) ? write_report(moment::exit) : write_busy_report();
@@ -184,10 +184,10 @@ void save_profile(profile_contents least) noexcept {
     least == profile_contents::stacks ? events::save_now(on_request) : events::save_now(on_request, least);
 }
 
-constinit std::atomic<bool> is_profiled_for_listeners{false};
+constinit std::atomic<bool> is_profiled_for_listeners{false}; // relaxed: see reports.hpp
 
 void follow_listeners() noexcept {
-    static constinit std::atomic<bool> is_started_here{false};
+    static constinit std::atomic<bool> is_started_here{false}; // relaxed: only who won the exchange below uses it
     const bool is_wanted = platform::has_listeners();
     if (is_profiled_for_listeners.exchange(is_wanted, std::memory_order_relaxed) == is_wanted) return; // another thread
     if (is_wanted) {

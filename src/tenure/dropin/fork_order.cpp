@@ -20,7 +20,7 @@ constexpr platform::fork_steps steps_of_open_files{
 };
 constinit platform::fork_handler of_open_files{platform::fork_order::open_files, nullptr, steps_of_open_files};
 
-__attribute__((constructor(101))) void register_fork_handlers() noexcept { of_open_files.enlist(); }
+TENURE_AT_LOAD(register_fork_handlers) { of_open_files.enlist(); }
 
 }
 

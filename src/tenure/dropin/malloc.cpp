@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include <tenure/base/compiler.hpp>
 #include <tenure/dropin/detail/advice.hpp>
 #include <tenure/dropin/detail/early.hpp>
 #include <tenure/dropin/detail/quick.hpp>
@@ -31,7 +32,7 @@ using namespace tenure;
 /// Multiplies.
 /// Returns   false, with ENOMEM, on overflow.
 [[nodiscard]] bool multiply(std::size_t count, std::size_t bytes, std::size_t& product) noexcept {
-    if (!__builtin_mul_overflow(count, bytes, &product)) [[likely]]
+    if (!detail::multiply_overflows(count, bytes, product)) [[likely]]
         return true;
     errno = ENOMEM;
     return false;
@@ -136,12 +137,12 @@ void* calloc(std::size_t count, std::size_t bytes) TENURE_C_NOEXCEPT {
 }
 
 void* realloc(void* block, std::size_t bytes) TENURE_C_NOEXCEPT {
-    return reallocate(block, bytes, __builtin_return_address(0));
+    return reallocate(block, bytes, TENURE_RETURN_ADDRESS());
 }
 
 void* reallocarray(void* block, std::size_t count, std::size_t bytes) TENURE_C_NOEXCEPT {
     std::size_t whole = 0;
-    return multiply(count, bytes, whole) ? reallocate(block, whole, __builtin_return_address(0)) : nullptr;
+    return multiply(count, bytes, whole) ? reallocate(block, whole, TENURE_RETURN_ADDRESS()) : nullptr;
 }
 
 // C23. The passed size and alignment are ignored: a wrong value would put the block into the wrong size class.

@@ -34,13 +34,13 @@ constexpr block_form one = block_form::scalar_new, many = block_form::array_new;
 template<block_form form>
 [[nodiscard]] TENURE_NOINLINE void* create_slow(std::size_t bytes, std::size_t alignment) {
     void* const block = dropin::allocate_slow(bytes, alignment, form);
-    dropin::start_wanted_background(__builtin_return_address(0));
+    dropin::start_wanted_background(TENURE_RETURN_ADDRESS());
     return block != nullptr ? block : dropin::new_failed(bytes, alignment);
 }
 template<block_form form>
 [[nodiscard]] TENURE_NOINLINE void* create_slow_quietly(std::size_t bytes, std::size_t alignment) noexcept {
     void* const block = dropin::allocate_slow(bytes, alignment, form);
-    dropin::start_wanted_background(__builtin_return_address(0));
+    dropin::start_wanted_background(TENURE_RETURN_ADDRESS());
     return block != nullptr ? block : dropin::new_failed_nothrow(bytes, alignment);
 }
 

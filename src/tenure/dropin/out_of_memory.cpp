@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: Tenure contributors
 // SPDX-License-Identifier: MIT
 
+#include <tenure/base/compiler.hpp>
 #include <tenure/dropin/detail/out_of_memory.hpp>
 
 #include <new>
@@ -35,7 +36,7 @@ template<class Function>
     text.text("operator new failed to allocate ").number(bytes).text(" bytes, and no shared C++ library ");
     text.text("was found that could throw std::bad_alloc. Link the program to libstdc++.so, or use the nothrow form.");
     report(report_kind::misuse, text.view());
-    __builtin_trap(); // a report handler may return; operator new may not
+    detail::trap(); // a report handler may return; operator new may not
 }
 
 }

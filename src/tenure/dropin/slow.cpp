@@ -54,31 +54,31 @@ TENURE_COLD void start_background_for(const void* caller) noexcept {
 }
 
 void* allocate_slow(std::size_t bytes, std::size_t alignment, detail::block_form form) noexcept {
-    return allocate_as(bytes, alignment, detail::fill::none, form, __builtin_return_address(0));
+    return allocate_as(bytes, alignment, detail::fill::none, form, TENURE_RETURN_ADDRESS());
 }
 
 void* allocate_zeroed_slow(std::size_t bytes, std::size_t alignment) noexcept {
-    return allocate_as(bytes, alignment, detail::fill::zero, detail::block_form::c, __builtin_return_address(0));
+    return allocate_as(bytes, alignment, detail::fill::zero, detail::block_form::c, TENURE_RETURN_ADDRESS());
 }
 
 void deallocate_slow(void* block) noexcept {
     if (is_early(block) || !platform::is_relocated()) return;
     const int saved = errno;
     detail::process_deallocate_slow(block, false);
-    start_wanted_background(__builtin_return_address(0));
+    start_wanted_background(TENURE_RETURN_ADDRESS());
     serve_wanted_report();
     errno = saved;
 }
 
 void deallocate_slow_as(void* block, detail::block_form form, std::size_t bytes) noexcept {
     if (detail::process_deallocate_checked(block, form, bytes)) [[likely]] {
-        start_wanted_background(__builtin_return_address(0));
+        start_wanted_background(TENURE_RETURN_ADDRESS());
         return;
     }
     if (is_early(block) || !platform::is_relocated()) return;
     const int saved = errno;
     detail::process_deallocate_as(block, form, bytes, false);
-    start_wanted_background(__builtin_return_address(0));
+    start_wanted_background(TENURE_RETURN_ADDRESS());
     serve_wanted_report();
     errno = saved;
 }

@@ -134,7 +134,7 @@ public:
 private:
     platform::mutex mutex_;
     address_table<Entry> table_;
-    atomic<std::size_t> count_{0};
+    atomic<std::size_t> count_{0}; // relaxed: a thread that has added an entry, or was told of it, reads no zero
     platform::fork_handler fork_;
 };
 

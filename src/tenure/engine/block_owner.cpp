@@ -9,6 +9,7 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
+// Relaxed: the function is constant code of this library.
 constinit std::atomic<name_owner_function> name_owner{nullptr};
 
 }

@@ -38,8 +38,8 @@ using holder_table = locked_table<holder_entry>;
 constexpr platform::fork_steps steps_of_holders = platform::steps_of_lock<&holder_table::lock_of>;
 constinit holder_table all_holders{platform::fork_order::thread_slots, steps_of_holders};
 
-constinit leak_lister* listers = nullptr; // changes only while the library is loaded
-constinit std::atomic<bool> is_foreign{false};
+constinit leak_lister* listers = nullptr;      // changes only while the library is loaded
+constinit std::atomic<bool> is_foreign{false}; // relaxed: set while the library is loaded
 constinit std::uint64_t own_process = 0;
 
 TENURE_AT_LOAD(note_process) { own_process = platform::process_id(); }

@@ -46,6 +46,7 @@ private:
     /// Returns   false, for the caller to pass on.
     TENURE_COLD bool report(const sole_use& use, const void* object) const noexcept;
 
+    // Relaxed: notes to find an overlap with. They order nothing, so that they hide no race from other tools.
     atomic<std::uint64_t> inside_;     ///< number of the thread whose call is in progress; zero: none
     atomic<std::uint64_t> latest_;     ///< number of the thread that called last
     atomic<std::uint32_t> latest_id_;  ///< the same thread, as the system names it

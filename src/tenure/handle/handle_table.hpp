@@ -69,9 +69,11 @@ namespace detail {
 
 /// The word of an entry: the holder count in the upper half, the generation in the lower half. A count that overflows
 /// is cut off and never changes the generation. Odd generations are live.
+// Released by add() after the record, and by release(); acquired by acquire(), remove() and listings.
 using handle_word = atomic<std::uint64_t>;
 /// A second copy of each entry's generation, apart from the words: threads that only check do not contend with threads
 /// that count. remove() changes it after the word and before it frees the memory.
+// Released and acquired: who sees a generation in it sees the word of that generation.
 using handle_generation = atomic<std::uint32_t>;
 constexpr std::uint64_t one_holder = std::uint64_t{1} << 32;
 /// The last even generation: an entry that reaches it is retired.
@@ -170,6 +172,8 @@ private:
     static constexpr std::uint32_t entries_per_line = cache_line_bytes / sizeof(detail::handle_word);
 
     struct alignas(cache_line_bytes) entry_stack {
+        // The top is released by push() and acquired by pop(): the entry's `next`, and what its last user did. The line
+        // is written under the lock: relaxed.
         detail::atomic<std::uint64_t> top{0};       ///< an entry, and above it a number that changes with each pop
         detail::atomic<std::uint32_t> next_line{0}; ///< the stack's next line that was never used
     };
@@ -202,10 +206,13 @@ private:
     static constinit detail::handle_word nothing; ///< entry zero of every table that is not open yet
     static constinit detail::handle_generation no_generation;
 
+    // open() releases them, the words last. Who acquires the words, or holds an entry, may load the others relaxed.
     detail::atomic<detail::handle_word*> words_{&nothing};
     detail::atomic<detail::handle_generation*> generations_{&no_generation};
     detail::atomic<detail::handle_record*> records_{nullptr};
+    // Released under the lock, acquired by listings, which use an entry's frames only after their count.
     detail::atomic<detail::handle_stack*> stacks_{nullptr};
+    // Released after the arrays are committed up to it; listings acquire it.
     detail::atomic<std::uint32_t> entries_end_{0}; ///< one past the last entry ever used
     std::uint32_t committed_ = 0;                  ///< entries
     std::uint32_t reserved_ = 0;                   ///< entries

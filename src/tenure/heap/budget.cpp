@@ -21,6 +21,9 @@ using detail::tag_budget_values;
 
 /// Zero bytes are a tag without a budget. What a handler is called with is read as one: see values_of().
 struct tag_budget {
+    // A sequence lock. The values are released one by one after the odd version, and acquired: a reader that sees one
+    // of them sees that the version has changed. Loads of a single value are relaxed. The flags and the count are
+    // relaxed, too: an exchange elects who tells, and nothing else is read by them.
     std::atomic<std::uint32_t> version;          // odd while the values are written
     std::atomic<bool> is_over;                   // the threshold was told
     std::atomic<bool> is_telling;                // the handler runs

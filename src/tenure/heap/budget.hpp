@@ -65,6 +65,7 @@ bool set_tag_budget(tag owner, const tag_budget_values& to) noexcept;
 [[nodiscard]] tag_budget_values tag_budget_of(tag owner) noexcept;
 
 /// Whether any tag ever had a budget.
+// Relaxed: a thread that is told of a budget reads true; what a budget says is read by values_of().
 extern TENURE_API constinit atomic<bool> has_budgets;
 /// Whether the tag has one.
 [[nodiscard]] bool has_budget(std::uint16_t id) noexcept;

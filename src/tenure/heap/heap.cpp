@@ -53,6 +53,7 @@ TENURE_OWN_THREAD_LOCAL(std::size_t, rounds_of_end)
 TENURE_OWN_THREAD_LOCAL(bool, is_opening)
 // The thread's caches while hooks for blocks are installed. They are kept, because a tag_scope may remember one.
 TENURE_OWN_THREAD_LOCAL(thread_cache*, put_aside)
+// Elects who sets the options, each of which is atomic or has a lock; the first look is relaxed.
 constinit std::atomic<bool> is_set_up{false};
 
 }

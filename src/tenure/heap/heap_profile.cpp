@@ -39,9 +39,10 @@ constexpr platform::fork_steps records_steps = platform::steps_of_lock<&mutex_of
 constinit platform::fork_handler control_fork{platform::fork_order::making, nullptr, control_steps};
 constinit platform::fork_handler records_fork{platform::fork_order::leaf, nullptr, records_steps};
 
+// Relaxed: written and read under the lock of control.
 constinit std::atomic<std::uint64_t> started_ms{0}; ///< zero: never
 constinit detail::save_schedule schedule{};
-constinit std::atomic<bool> is_automatic{false};
+constinit std::atomic<bool> is_automatic{false}; // relaxed: the program's end comes after its start
 
 // What the heap counts, when the profile began and at last. Under the lock of control. Counting takes the heap's locks,
 // so it is done before the records' lock is taken.

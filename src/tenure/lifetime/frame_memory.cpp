@@ -21,12 +21,14 @@
 namespace tenure::inline TENURE_ABI {
 
 // A buffer belongs to the frame in `frame`. The first allocation of a later frame that maps to it recycles it: first it
-// stores the new frame, then it resets the chunks. A thread that was delayed since the old frame therefore sees the new
-// frame after it took memory of a chunk that was reset, and begins again; what it took is lost until the next reset.
-// Chunks are released by trim() and the destructor only, so a late thread never touches memory of the source.
+// stores no_frame, then it resets the chunks, then it stores the new frame. A thread that was delayed since the old
+// frame therefore sees another frame after it took memory of a chunk that was reset, and begins again; what it took is
+// lost until the next reset. A thread of the new frame finds the buffer recycled, or waits for the lock. Chunks are
+// released by trim() and the destructor only, so a late thread never touches memory of the source.
 struct alignas(cache_line_bytes) frame_memory::chunk {
     chunk* next = nullptr;
     std::size_t bytes = 0;
+    // Released when it is reset, after no_frame is stored: see above. Who takes memory acquires both.
     std::atomic<std::size_t> used{sizeof(chunk)};
 };
 
@@ -78,7 +80,7 @@ constinit const detail::holder_kind frame_memory::as_holder{
 /// Whether the frame of a buffer has not passed. Requires  the mutex.
 bool frame_memory::is_valid_still(const buffer& each) const noexcept {
     const std::uint64_t frame = each.frame.load(std::memory_order_relaxed);
-    return frame != UINT64_MAX && frame_clock::now() - frame < frames_;
+    return frame != no_frame && frame_clock::now() - frame < frames_;
 }
 
 frame_memory::~frame_memory() {
@@ -140,8 +142,9 @@ void* frame_memory::allocate_slow(std::size_t bytes, std::size_t alignment) noex
     buffer& mine = buffers_[now % frames_];
     // A thread whose clock was behind must not bring an older frame back.
     if (mine.frame.load(std::memory_order_relaxed) != now) {
-        mine.frame.store(now, std::memory_order_release);
+        mine.frame.store(no_frame, std::memory_order_release);
         recycle(mine);
+        mine.frame.store(now, std::memory_order_release);
     }
     detail::atomic<chunk*>& current = mine.current[stripe_of_this_thread()];
     chunk* const present = current.load(std::memory_order_relaxed);
@@ -219,8 +222,8 @@ std::size_t frame_memory::release_list(chunk*& first) noexcept {
 std::size_t frame_memory::trim() noexcept {
     const platform::lock_guard lock(mutex_);
     for (buffer& each : buffers_) {
-        if (each.frame.load(std::memory_order_relaxed) == UINT64_MAX || is_valid_still(each)) continue;
-        each.frame.store(UINT64_MAX, std::memory_order_release);
+        if (each.frame.load(std::memory_order_relaxed) == no_frame || is_valid_still(each)) continue;
+        each.frame.store(no_frame, std::memory_order_release);
         recycle(each);
     }
     return release_list(free_);

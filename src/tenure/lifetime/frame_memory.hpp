@@ -80,10 +80,13 @@ public:
 private:
     struct chunk;
     static constexpr std::size_t stripe_count = 8;
+    static constexpr std::uint64_t no_frame = UINT64_MAX;
 
     /// What one frame allocates.
     struct buffer {
-        detail::atomic<std::uint64_t> frame{UINT64_MAX};
+        // Released after the buffer is recycled; the current chunks are released with their sizes. allocate() acquires
+        // both.
+        detail::atomic<std::uint64_t> frame{no_frame};
         std::array<detail::atomic<chunk*>, stripe_count> current{}; ///< by thread
         chunk* first = nullptr;                                     ///< all chunks of the frame
     };

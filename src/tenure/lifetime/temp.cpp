@@ -34,6 +34,7 @@ namespace {
 
 constexpr std::size_t first_commit_bytes = 64 * 1024;
 
+// Counters and flags: relaxed, nothing else is read by them.
 std::atomic<std::uint64_t> tagged_bytes[detail::max_tags];
 std::atomic<bool> told_of_frames{false};
 std::atomic<bool> told_of_refusal{false};

@@ -73,6 +73,7 @@ struct temp_job_word {
     static constexpr std::uint64_t direct = std::uint64_t{1} << 63; ///< not in a chunk: allocated by itself
     static constexpr std::uint64_t large = std::uint64_t{1} << 62;  ///< its size is in its chunk's header
 };
+// Relaxed: the state is released after it, and who has the block has it since it was written.
 using temp_job_header = atomic<std::uint64_t>;
 static_assert(sizeof(temp_job_header) == 8);
 
@@ -80,6 +81,8 @@ static_assert(sizeof(temp_job_header) == 8);
 /// block then writes to a cache line that 64 blocks share, not to the line that the owner will write next. Marks in the
 /// blocks themselves cost four times as much. A free stores only `none`; only the owner stores `live`.
 enum class job_state : unsigned char { none = 0, live = 1, reported = 2 };
+// Released with the header, and by a free with what its thread did; acquired by next_frame() and before a chunk is
+// reused.
 using job_state_byte = atomic<job_state>;
 
 /// Chunks are at multiples of this, and every block starts within this many bytes of its chunk's start.

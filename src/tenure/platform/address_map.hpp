@@ -50,11 +50,11 @@ private:
     static constexpr std::size_t leaf_count = (std::size_t{1} << user_address_bits) / (leaf_pieces * piece_bytes);
 
     struct leaf {
-        detail::atomic<void*> owners[leaf_pieces];
+        detail::atomic<void*> owners[leaf_pieces]; // released with what it owns, acquired by get()
     };
     [[nodiscard]] leaf* make_leaf(std::size_t index) noexcept;
 
-    detail::atomic<leaf*> leaves_[leaf_count]{};
+    detail::atomic<leaf*> leaves_[leaf_count]{}; // released with its zeros, acquired by get() and set()
 };
 
 }

@@ -25,13 +25,15 @@ struct participants {
     mutex forking; ///< one fork at a time; taken before every other
     mutex list;    ///< of `objects`; taken between `lifetimes` and `objects`
     /// Linked by next_ alone, in no order. Lasting handlers are never removed, so a walk needs no lock.
+    // Released with each handler and its next_, acquired by walks.
     std::atomic<fork_handler*> lasting{nullptr};
-    fork_handler* objects = nullptr; ///< the newest first
-    std::atomic<bool> is_heard{false};
+    fork_handler* objects = nullptr;   ///< the newest first
+    std::atomic<bool> is_heard{false}; // the exchange elects who registers; the first look is relaxed
     // Of the fork that goes on, whose thread holds `forking`.
     fork_mode mode = fork_mode::locked;
     bool is_paused = false; ///< the library's own thread
     std::size_t nested = 0; ///< forks by signal handlers within it
+    // Relaxed: a constant and code of this library, set while it is loaded.
     std::atomic<const own_thread*> own{nullptr};
     std::atomic<void (*)() noexcept> first_in_child{nullptr};
 };

@@ -71,8 +71,8 @@ private:
     fork_handler* next_ = nullptr;
     fork_handler* previous_ = nullptr;
     fork_order order_;
-    bool is_taken_ = false; ///< true between the steps of a fork
-    detail::atomic<bool> is_listed_{false};
+    bool is_taken_ = false;                 ///< true between the steps of a fork
+    detail::atomic<bool> is_listed_{false}; // released once the handler is in the list, acquired by enlist()
     void* owner_;
     const fork_steps* steps_;
 };

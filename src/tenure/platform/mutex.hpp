@@ -86,6 +86,7 @@ private:
     [[noreturn]] TENURE_COLD void report_own() const noexcept;
     void check_holder() const noexcept;
 
+    // Acquired by try_lock() and wait(), released by unlock(); looks are relaxed.
     detail::atomic<std::uint64_t> word_{unlocked};
 };
 

@@ -29,7 +29,7 @@ namespace tenure::inline TENURE_ABI::platform {
 TENURE_API void use_processors_of_main_thread() noexcept;
 
 /// Called on the ending thread, after the destructors of its C++ thread-local objects, and again if a later destructor
-/// uses what the function has cleaned up.
+/// uses what the function has cleaned up. On musl these destructors may be such later ones.
 using thread_end_function = void (*)() noexcept;
 
 /// Registers `function` to be called when the calling thread ends; nothing is called at the end of the main thread.
@@ -44,7 +44,7 @@ TENURE_API bool at_thread_end(thread_end_function function) noexcept;
 [[nodiscard]] TENURE_API std::size_t thread_end_rounds() noexcept;
 
 /// Whether the calling thread has begun to call its functions of at_thread_end(): its C++ thread-local objects are
-/// gone, and so is what a runtime of another language knows of it.
+/// gone (on musl, perhaps not yet), and so is what a runtime of another language knows of it.
 [[nodiscard]] TENURE_API bool is_thread_ending() noexcept;
 
 }

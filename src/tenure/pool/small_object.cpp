@@ -56,7 +56,7 @@ static_assert(sizes_are_consistent());
 
 // One pool per size, created with its first object and never destroyed: objects of static duration may be deleted last.
 struct size_pool {
-    std::atomic<shared_block_pool*> made{nullptr};
+    std::atomic<shared_block_pool*> made{nullptr}; // released with the pool, under a lock; acquired by pool_of()
     alignas(shared_block_pool) unsigned char memory[sizeof(shared_block_pool)];
 };
 constinit size_pool all[size_count]{};
@@ -82,6 +82,7 @@ shared_block_pool* pool_of(std::size_t index) noexcept {
 
 // Chosen once: a block must be freed where it was allocated. A check costs one load.
 enum class origin : unsigned char { unknown, pools, malloc };
+// Relaxed: a compare-exchange decides once, and only the value is read.
 constinit std::atomic<origin> chosen_origin{origin::unknown};
 
 TENURE_COLD bool choose_origin() noexcept {

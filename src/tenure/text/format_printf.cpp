@@ -212,10 +212,26 @@ std::size_t to_utf8(char* to, std::uint32_t letter) noexcept {
 constexpr std::size_t max_utf8_bytes = 4;
 
 bool put_wide_letter(bounded_text& to, const printf_conversion& asked, std::uint32_t letter) noexcept {
+    if (letter == static_cast<std::uint32_t>(WEOF)) return false; // of 16 bits, it would be a character
     char text[max_utf8_bytes];
     const std::size_t bytes = to_utf8(text, letter);
     if (bytes != 0) put_text(to, asked, text, bytes);
     return bytes != 0;
+}
+
+[[nodiscard]] constexpr bool is_high_surrogate(wchar_t element) noexcept {
+    return sizeof(wchar_t) == 2 && (static_cast<std::uint32_t>(element) & 0xFC00) == 0xD800;
+}
+
+/// The character at `text`. Where wchar_t has 16 bits, two elements can be one character: `elements` says how many.
+[[nodiscard]] std::uint32_t letter_at(const wchar_t* text, std::size_t& elements) noexcept {
+    const auto first = static_cast<std::uint32_t>(text[0]);
+    elements = 1;
+    if (!is_high_surrogate(text[0])) return first;
+    const auto second = static_cast<std::uint32_t>(text[1]);
+    if ((second & 0xFC00) != 0xDC00) return first;
+    elements = 2;
+    return 0x1'0000 + ((first & 0x3FF) << 10 | (second & 0x3FF));
 }
 
 /// A precision counts bytes; no part of a character is written.
@@ -223,17 +239,19 @@ bool put_wide_string(bounded_text& to, const printf_conversion& asked, const wch
     if (text == nullptr) return put_string(to, asked, nullptr), true;
     const auto most = asked.precision < 0 ? UINT64_MAX : static_cast<std::uint64_t>(asked.precision);
     std::uint64_t bytes = 0;
-    std::size_t count = 0;
+    std::size_t count = 0, elements = 0;
     char letter[max_utf8_bytes];
-    for (; bytes < most && text[count] != 0; ++count) {
-        const std::size_t more = to_utf8(letter, static_cast<std::uint32_t>(text[count]));
+    for (; bytes < most && text[count] != 0; count += elements) {
+        // The array may end behind the first half of a character that does not fit.
+        if (is_high_surrogate(text[count]) && most - bytes < max_utf8_bytes) break;
+        const std::size_t more = to_utf8(letter, letter_at(text + count, elements));
         if (more == 0) return false;
         if (more > most - bytes) break;
         bytes += more;
     }
     put_padded(to, asked, bytes, [&]() noexcept {
-        for (std::size_t each = 0; each < count; ++each)
-            to.put(letter, to_utf8(letter, static_cast<std::uint32_t>(text[each])));
+        for (std::size_t each = 0; each < count; each += elements)
+            to.put(letter, to_utf8(letter, letter_at(text + each, elements)));
     });
     return true;
 }

@@ -9,6 +9,7 @@
 #include <tenure/base/align.hpp>
 #include <tenure/base/budget_source.hpp>
 #include <tenure/base/check.hpp>
+#include <tenure/base/compiler.hpp>
 
 namespace tenure::inline TENURE_ABI {
 
@@ -27,12 +28,12 @@ constexpr std::size_t not_run = SIZE_MAX, has_run = SIZE_MAX - 1;
 
 /// Size of the block; zero when it exceeds the maximum object size.
 std::size_t bytes_of(const page_shape& shape, std::size_t page_overhead, std::size_t& pages_bytes) noexcept {
+    using detail::multiply_overflows, detail::add_overflows;
     std::size_t page = 0, overhead = 0, whole = 0;
-    const bool is_too_large = __builtin_mul_overflow(shape.objects_per_page, shape.bytes_per_object, &page) ||
-                              __builtin_mul_overflow(shape.pages, page, &pages_bytes) ||
-                              pages_bytes > max_object_bytes ||
-                              __builtin_mul_overflow(shape.pages, page_overhead, &overhead) ||
-                              __builtin_add_overflow(align_up(pages_bytes, cache_line_bytes), overhead, &whole);
+    const bool is_too_large = multiply_overflows(shape.objects_per_page, shape.bytes_per_object, page) ||
+                              multiply_overflows(shape.pages, page, pages_bytes) || pages_bytes > max_object_bytes ||
+                              multiply_overflows(shape.pages, page_overhead, overhead) ||
+                              add_overflows(align_up(pages_bytes, cache_line_bytes), overhead, whole);
     return is_too_large || whole > max_object_bytes ? 0 : whole + (whole == 0);
 }
 

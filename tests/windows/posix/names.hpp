@@ -25,11 +25,6 @@ extern "C" int sigaction(int number, const struct sigaction* wanted, struct siga
 inline std::size_t malloc_usable_size(void* block) { return ::_msize(block); }
 #define _SC_PAGESIZE 30
 inline long sysconf(int) { return 4096; }
-/// The tests free such blocks by free(), and ask for small alignments.
-inline int posix_memalign(void** block, std::size_t, std::size_t bytes) {
-    *block = ::malloc(bytes);
-    return *block != nullptr ? 0 : 12;
-}
 inline unsigned alarm(unsigned) { return 0; }
 inline int pipe(int (&ends)[2]) { return ::_pipe(ends, 4096, 0x8000); }
 

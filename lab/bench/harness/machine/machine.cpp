@@ -7,7 +7,6 @@
 #include "bench/harness/machine/machine.hpp"
 
 #include <fmt/format.h>
-#include <gnu/libc-version.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 
 #include "bench/harness/machine/build_info.hpp"
 #include "bench/harness/machine/cpus.hpp"
+#include "bench/harness/mallocs/c_library/c_library.hpp"
 
 namespace tenure::lab {
 
@@ -66,7 +66,7 @@ machine_info describe_machine() {
     made.cpu = line_value("/proc/cpuinfo", "model name");
     made.kernel = kernel_name();
     made.system = line_value("/etc/os-release", "PRETTY_NAME");
-    made.c_library = fmt::format("glibc {}", ::gnu_get_libc_version());
+    made.c_library = c_library_name();
     made.huge_pages = huge_page_setting();
     made.cores = static_cast<std::uint32_t>(allowed_cpus().size());
     made.memory_bytes =

@@ -7,12 +7,12 @@
 #include "bench/harness/mallocs/malloc_calls.hpp"
 
 #include <dlfcn.h>
-#include <gnu/libc-version.h>
-#include <malloc.h>
 #include <sys/stat.h>
 
 #include <array>
 #include <cstdio>
+
+#include "bench/harness/mallocs/c_library/c_library.hpp"
 
 namespace tenure::lab {
 
@@ -91,10 +91,6 @@ void tbb_trim() {
     symbol<int(int, void*)>("scalable_allocation_command")(clean_all_buffers, nullptr);
 }
 
-std::string glibc_version() { return ::gnu_get_libc_version(); }
-
-void call_malloc_trim() { ::malloc_trim(0); }
-
 constexpr std::array<malloc_calls, 4> families{{
     {"jemalloc", "mallctl", jemalloc_version, "mallctl arenas.lookup", jemalloc_owns,
      "mallctl thread.tcache.flush, arena.4096.purge", jemalloc_trim},
@@ -105,9 +101,6 @@ constexpr std::array<malloc_calls, 4> families{{
     {"TBB malloc", "__TBB_malloc_safer_msize", nullptr, "__TBB_malloc_safer_msize", tbb_owns,
      "scalable_allocation_command(TBBMALLOC_CLEAN_ALL_BUFFERS)", tbb_trim},
 }};
-constexpr malloc_calls c_library{"glibc", "malloc_trim",    glibc_version,    {},
-                                 nullptr, "malloc_trim(0)", call_malloc_trim, true};
-constexpr malloc_calls own{"tenure", nullptr, nullptr, {}, nullptr, "malloc_trim(0)", call_malloc_trim, true};
 constexpr malloc_calls unknown{"unknown", nullptr, nullptr, {}, nullptr, {}, nullptr};
 constexpr malloc_calls unknown_with_trim{"unknown", nullptr, nullptr, {}, nullptr, "malloc_trim(0)", call_malloc_trim};
 
@@ -116,8 +109,9 @@ constexpr malloc_calls unknown_with_trim{"unknown", nullptr, nullptr, {}, nullpt
 const malloc_calls& process_malloc_calls() {
     static const malloc_calls* const found = []() -> const malloc_calls* {
         const std::string object = object_of_symbol("malloc");
-        if (same_file(object, c_library_object())) return &c_library;
-        if (std::string_view{object}.substr(object.find_last_of('/') + 1).starts_with(own_malloc_prefix)) return &own;
+        if (same_file(object, c_library_object())) return &c_library_calls();
+        if (std::string_view{object}.substr(object.find_last_of('/') + 1).starts_with(own_malloc_prefix))
+            return &drop_in_calls();
         for (const malloc_calls& family : families) {
             if (::dlsym(RTLD_DEFAULT, family.mark) != nullptr) return &family;
         }
@@ -134,18 +128,11 @@ std::string object_of_symbol(const char* name) {
     return info.dli_fname;
 }
 
-std::string c_library_object() { return object_of_symbol("gnu_get_libc_version"); }
-
 bool same_file(const std::string& left, const std::string& right) {
     struct stat first {
     }, second{};
     if (::stat(left.c_str(), &first) != 0 || ::stat(right.c_str(), &second) != 0) return false;
     return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
-}
-
-std::size_t counted_bytes_in_use() {
-    const auto now = ::mallinfo2();
-    return now.uordblks + now.hblkhd;
 }
 
 }

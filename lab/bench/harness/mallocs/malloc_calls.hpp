@@ -43,8 +43,8 @@ inline constexpr const char* offset_library_mark = "tenure_offsets_create";
 /// Whether two paths refer to the same file.
 [[nodiscard]] bool same_file(const std::string& left, const std::string& right);
 
-/// Bytes in use according to mallinfo2: that of a preloaded malloc if it has one, otherwise the C library's. Allocates
-/// nothing.
+/// Bytes in use according to mallinfo2: that of a preloaded malloc if it has one, otherwise the C library's; 0 where
+/// the C library has none. Allocates nothing.
 [[nodiscard]] std::size_t counted_bytes_in_use();
 
 }

@@ -69,7 +69,7 @@ public:
     }
 
 private:
-    atomic<heap*> heap_{nullptr};
+    atomic<heap*> heap_{nullptr}; // released once the heap stands in memory_; get() acquires it
     alignas(heap) unsigned char memory_[sizeof(heap)];
 };
 

@@ -96,6 +96,7 @@ static_assert(sizeof(affinity_stream) == 2 * cache_line_bytes);
 
 /// What a thread allocates from.
 struct affinity_part {
+    // Relaxed: its thread alone writes it, others read it for statistics.
     atomic<std::ptrdiff_t> live_count{0}; ///< the thread's allocations minus its frees: may be negative
     affinity_part* next = nullptr;
     affinity_part* previous = nullptr;

@@ -40,7 +40,7 @@ private:
     // Freed memory is poisoned.
     [[nodiscard]] std::uint64_t mark() const noexcept { return platform::read_hidden(&mark_); }
 
-    detail::atomic<std::uint64_t> mark_;
+    detail::atomic<std::uint64_t> mark_; // relaxed: a check for mistakes, which may miss a race between threads
 };
 /// Replaces it in builds without checks.
 struct unknown_life {};

@@ -26,8 +26,10 @@ namespace {
 constinit advice_file advice{};
 constinit std::uint16_t tags[max_groups + 1]{}; ///< by group; written before there is a site
 
+// A lock: acquired by the exchange that sets it, released by the store of zero.
 constinit std::atomic<std::uint64_t> looking_process{0}; ///< whose thread looks; in the child of a fork, that is nobody
-constinit std::atomic<bool> may_change{false};           ///< a site has an object that was not there at the start
+// The rest is relaxed: flags and a counter by which nothing else is read.
+constinit std::atomic<bool> may_change{false}; ///< a site has an object that was not there at the start
 constinit std::atomic<std::uint32_t> slow_calls{0};
 constinit std::atomic<bool> has_match{false}; ///< an object was loaded, at the start or later
 
@@ -184,7 +186,7 @@ void make_tags() noexcept {
 
 /// At the start: the libraries that the program is linked to are mapped. Their constructors may have run, so blocks of
 /// call sites may lie in ordinary pages.
-__attribute__((constructor)) void follow_advice() noexcept {
+TENURE_AMONG_CONSTRUCTORS(follow_advice) {
     if constexpr (advised == advised_calls::all) return make_tags();
     const char* const path = host::environment("TENURE_ADVICE");
     if (path == nullptr || *path == '\0') return;

@@ -20,6 +20,7 @@ namespace tenure::inline TENURE_ABI::dropin {
 namespace {
 
 constinit platform::kept_file warned_file{}; // standard error as of the start: programs may close it before they end
+// Relaxed: what is read with it was written at the start, before there were threads.
 constinit std::atomic<std::uint64_t> warned_process{0}; // zero: nobody is to be warned
 constinit std::uint64_t faults_at_start = 0;            // of children of the command, before it became this program
 
@@ -38,7 +39,7 @@ void close_copy_in_child() noexcept { platform::close_copy(warned_file); }
 
 void do_nothing_at_fork() noexcept {}
 
-__attribute__((destructor)) void warn_of_no_match_at_exit() noexcept { warn_of_no_match(warned_when::exit); }
+TENURE_AMONG_DESTRUCTORS(warn_of_no_match_at_exit) { warn_of_no_match(warned_when::exit); }
 
 }
 

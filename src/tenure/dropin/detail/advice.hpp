@@ -64,6 +64,7 @@ private:
     // code that it reads beside a key belongs to that key. What has no room in a line is in one of the next.
     static constexpr std::size_t line_keys = 4, line_bits = 11, max_lines = 4;
     struct alignas(64) line {
+        // Released when they change, acquired by look-ups: a code comes with its step, and with the tags of the groups.
         detail::atomic<std::uint64_t> keys[line_keys];  ///< frame | step << 48
         detail::atomic<std::uint32_t> codes[line_keys]; ///< group + 1 | step << 8; zero: no site
     };
@@ -121,7 +122,7 @@ extern site_table advised_sites;
                                                             [[maybe_unused]] detail::fill how) noexcept {
     if constexpr (is_advised) {
         if (const unsigned group = group_of_this_call(); group != 0) [[unlikely]] {
-            block = allocate_in_group(group, bytes, alignment, how, __builtin_return_address(0));
+            block = allocate_in_group(group, bytes, alignment, how, TENURE_RETURN_ADDRESS());
             return true;
         }
     }
@@ -131,7 +132,7 @@ extern site_table advised_sites;
                                                               [[maybe_unused]] std::size_t bytes) noexcept {
     if constexpr (is_advised) {
         if (const unsigned group = group_of_this_call(); group != 0) [[unlikely]] {
-            block = reallocate_in_group(group, block, bytes, __builtin_return_address(0));
+            block = reallocate_in_group(group, block, bytes, TENURE_RETURN_ADDRESS());
             return true;
         }
     }

@@ -34,6 +34,7 @@ TENURE_COLD void write_wanted_reports() noexcept;
 TENURE_COLD void save_profile(profile_contents least = profile_contents::stacks) noexcept;
 
 /// Whether a heap profile is recorded for tracers outside the process: see platform/probe.hpp.
+// Relaxed: the exchange elects who starts or ends the profile, which has a lock.
 extern std::atomic<bool> is_profiled_for_listeners;
 /// Starts the profile for them, or ends it when the last one has gone. A profile that somebody else has started stays.
 TENURE_COLD void follow_listeners() noexcept;

@@ -49,7 +49,7 @@ void process_deallocate(void* block) noexcept { __libc_free(block); }
 // The only function of the family without an internal name.
 std::size_t process_usable(const void* block) noexcept {
     using usable_size = std::size_t(void*);
-    static std::atomic<usable_size*> known{nullptr};
+    static std::atomic<usable_size*> known{nullptr}; // relaxed: code of the C library, there before every thread
     usable_size* call = known.load(std::memory_order_relaxed);
     if (call == nullptr) {
         call = reinterpret_cast<usable_size*>(platform::next_symbol("malloc_usable_size"));

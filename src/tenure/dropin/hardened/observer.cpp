@@ -25,7 +25,7 @@ void end_permission() noexcept { end(this_thread_scopes().permissions); }
 }
 
 extern "C" {
-extern __attribute__((visibility("default"))) const tenure_observer_table tenure_observer;
+extern TENURE_VISIBLE const tenure_observer_table tenure_observer;
 constinit const tenure_observer_table tenure_observer = {
     sizeof(tenure_observer_table),
     tenure_observer_version,

@@ -13,7 +13,7 @@
 namespace tenure::inline TENURE_ABI::dropin {
 
 namespace {
-__attribute__((constructor(102))) void serve_operators() noexcept { detail::serve_foreign_blocks(); }
+TENURE_AT_LOAD(serve_operators) { detail::serve_foreign_blocks(); }
 }
 
 void* allocate_slow(std::size_t bytes, std::size_t alignment, detail::block_form form) noexcept {

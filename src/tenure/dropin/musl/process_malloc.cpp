@@ -35,7 +35,7 @@ public:
 
 private:
     const char* name_;
-    std::atomic<Function*> known_{nullptr};
+    std::atomic<Function*> known_{nullptr}; // relaxed: code of the C library, there before every thread
 };
 
 constinit theirs<void*(std::size_t)> their_malloc("malloc");

@@ -17,6 +17,9 @@ namespace tenure::inline TENURE_ABI::detail {
 /// Written before the entry is live and read by listings at any time. What a listing reads counts only if the
 /// generation is the same before and after.
 struct handle_record {
+    // Released one by one and acquired by listings: one that sees a later value sees the changed generation, too.
+    // remove() has acquired the word and loads relaxed. `next` is relaxed: the top of the stack of free entries orders
+    // it.
     std::atomic<void*> pointer;
     std::atomic<std::size_t> bytes;
     std::atomic<handle_releaser> releaser;
@@ -31,6 +34,7 @@ static_assert(sizeof(handle_record) == 48);
 /// Return addresses of the call that added an entry. The pages are touched only with option handle_stack_frames.
 struct handle_stack {
     static constexpr std::size_t capacity = 16;
+    // Released before the record's count of them; a listing acquires both.
     std::atomic<void*> frames[capacity];
 };
 static_assert(sizeof(handle_stack) == 128);

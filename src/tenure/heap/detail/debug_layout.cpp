@@ -274,7 +274,7 @@ struct heap_layout {
 using tenure::detail::heap_layout;
 using tenure::detail::heap_layout_object;
 
-extern "C" __attribute__((alias("tenure_debug_layout"))) const heap_layout_object tenure_debug_layout_self;
+TENURE_ALIAS(const heap_layout_object, tenure_debug_layout_self, tenure_debug_layout);
 
 constinit const heap_layout_object tenure_debug_layout{
     heap_layout_object::head_of(tenure::debug_layout::heap_magic, &tenure_debug_layout_self, tenure::checks::level),

@@ -20,6 +20,7 @@ namespace tenure::inline TENURE_ABI::detail {
 namespace {
 
 /// All objects that have a range, for the fault handler.
+// Written under the lock. Released with the object and its `next`; the handler acquires it, which can take no lock.
 constinit std::atomic<guarded_blocks*> with_range{nullptr};
 constinit platform::mutex list_mutex;
 

@@ -92,6 +92,7 @@ private:
     void write_fault(const platform::fault& what) const noexcept;
 
     mutable platform::mutex mutex_; ///< guards everything below
+    // Released after the two below and the places; contains() acquires it, then relaxed.
     atomic<std::uintptr_t> begin_{0};
     std::size_t page_ = 0, range_bytes_ = 0; ///< set before `begin_`
     place* places_ = nullptr;

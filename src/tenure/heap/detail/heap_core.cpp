@@ -273,7 +273,8 @@ std::uint8_t heap_core::class_number_of(const void* block, std::uint8_t number) 
 
 /// Whether the heap profile wants to know of this heap's blocks.
 bool heap_core::is_profiled() const noexcept {
-    return is_profiling.load(std::memory_order_relaxed) && passthrough_form_ == passthrough_form::plain;
+    // Acquire: the mean of a profile's samples is set before it begins.
+    return is_profiling.load(std::memory_order_acquire) && passthrough_form_ == passthrough_form::plain;
 }
 
 bool heap_core::may_be_profiled(const void* block, std::uint8_t number) const noexcept {

@@ -270,15 +270,18 @@ private:
     fenced_blocks fenced_;   ///< used by checked builds only
     small_blocks small_;
     checked_blocks checked_; ///< used by checked builds only
+    // Relaxed: a compare-exchange decides once, and only the value is read.
     atomic<block_origin> origin_{block_origin::unknown};
     mutable platform::mutex
         purge_mutex_;        ///< held by whatever releases segments, and by a sweep of one; taken before all others
     bool is_walked_ = false; ///< a walk goes on, which no sweep may disturb
     bool is_tended_ = true;
+    // Relaxed: times. A compare-exchange elects who sweeps, and a sweep takes the locks.
     atomic<std::uint64_t> next_sweep_ns_{0};
     atomic<std::uint64_t> sweep_every_ns_{50'000'000};
-    std::uint64_t swept_at_ns_ = 0;  ///< by the background thread
-    std::size_t young_bytes_ = 0;    ///< that it found then
+    std::uint64_t swept_at_ns_ = 0; ///< by the background thread
+    std::size_t young_bytes_ = 0;   ///< that it found then
+    // Relaxed: a mistake that it finds is a race of the program.
     atomic<std::uint64_t> alone_{0}; ///< the thread that walks or clears, in checked builds
 };
 

@@ -47,6 +47,8 @@ public:
 
 private:
     struct entry {
+        // The owner is released with what it owns; get() acquires it. The head says whose entry it is, and never
+        // changes back.
         std::atomic<const void*> head{nullptr};
         std::atomic<void*> owner{nullptr};
     };
@@ -78,6 +80,7 @@ private:
     }
 
     entries<4> first_;
+    // Relaxed: set before the owner of a late entry is released; who has a block of that segment reads true.
     std::atomic<bool> has_late_{false};
     entries<16> late_;
     static platform::address_map others_;

@@ -36,11 +36,11 @@ struct segment_head {
 
     /// Changes a slice's number while other threads read it: either number leads a free to a place for the block.
     void set_number(std::size_t slice, std::uint8_t number) noexcept {
-        __atomic_store_n(class_of_slice + slice, number, __ATOMIC_RELAXED);
+        store_atomically(class_of_slice[slice], number, memory_order::relaxed);
     }
     /// A slice's number. The same instruction as a plain load.
     [[nodiscard]] TENURE_LOCAL TENURE_ALWAYS_INLINE std::uint8_t number_of(std::size_t slice) const noexcept {
-        return __atomic_load_n(class_of_slice + slice, __ATOMIC_RELAXED);
+        return load_atomically(class_of_slice[slice], memory_order::relaxed);
     }
 
     [[nodiscard]] static segment_head* of(const void* inside, std::size_t segment_bytes) noexcept {
@@ -198,6 +198,9 @@ private:
     block_source& source_;
     const std::size_t segment_bytes_;
     const std::size_t limit_bytes_;
+    // Relaxed, except freed_bytes_: counters, a hint, and an address to report, by which nothing else is read. A
+    // compare-exchange keeps reserved_bytes_ within the limit. freed_bytes_ is sequentially consistent: see
+    // note_freed().
     atomic<std::size_t> reserved_bytes_{0};
     atomic<std::size_t> blocks_{0};
     atomic<bool> is_rigid_{false};         ///< whether the source has shown that it cannot extend a block

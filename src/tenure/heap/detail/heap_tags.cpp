@@ -22,6 +22,7 @@ namespace {
 
 /// Larger blocks of the one heap with tags, the process heap.
 struct larger_blocks {
+    // Counters: relaxed, nothing else is read by them.
     std::atomic<std::size_t> count;
     std::atomic<std::size_t> bytes;
 };

@@ -29,7 +29,7 @@ public:
     alone& operator=(const alone&) = delete;
 
 private:
-    atomic<std::uint64_t>& thread_;
+    atomic<std::uint64_t>& thread_; // relaxed: see heap_core::alone_
 };
 
 }

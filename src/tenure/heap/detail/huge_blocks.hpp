@@ -152,6 +152,7 @@ private:
     std::size_t live_count_ = 0;
     std::size_t peak_bytes_ = 0;
     std::size_t peak_count_ = 0;
+    // Relaxed: whoever has such a block reads that there is one.
     atomic<std::size_t> unknown_count_{0}; ///< blocks whose heads could not be registered when they moved
     std::size_t peak_mapped_bytes_ = 0;
     std::size_t learned_limit_bytes_ = 0; ///< of retained memory; used when it exceeds the configured limit

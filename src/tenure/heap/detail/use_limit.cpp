@@ -21,7 +21,10 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
+// The first two elect a thread by an exchange, the one that reports and the one that writes `standard_error`; relaxed
+// would do. The third is released after that is written, and the report acquires it.
 constinit std::atomic<bool> is_reported{false};
+constinit std::atomic<bool> is_file_wanted{false};
 constinit std::atomic<bool> is_file_kept{false};
 constinit platform::kept_file
     standard_error{}; // as of the start or the first limit: a program may open a file of its own there
@@ -72,7 +75,9 @@ void append_tags(const heap_core& core, usage_form form) noexcept {
 }
 
 void use_limit::keep_standard_error() noexcept {
-    if (!is_file_kept.exchange(true)) standard_error = platform::copy_of_standard_error();
+    if (is_file_wanted.exchange(true)) return;
+    standard_error = platform::copy_of_standard_error();
+    is_file_kept.store(true, std::memory_order_release);
 }
 
 void heap_core::set_use_limit(std::size_t bytes) noexcept {
@@ -110,7 +115,9 @@ void heap_core::report_refusal(std::size_t bytes) noexcept {
         write_usage(held, form, write, nullptr);
         append_tags(*this, form);
     }
-    platform::write_to(standard_error, {buffer.text, buffer.length});
+    // Another thread may be setting the first limit just now: standard error is then as it was.
+    const bool is_kept = is_file_kept.load(std::memory_order_acquire);
+    platform::write_to(is_kept ? standard_error : platform::copy_of_standard_error(), {buffer.text, buffer.length});
 }
 
 }

@@ -53,6 +53,7 @@ public:
 private:
     static constexpr std::size_t none = SIZE_MAX;
 
+    // Relaxed: two numbers that are compared with counters, by which nothing else is read.
     atomic<std::size_t> bytes_{none};
     atomic<std::int64_t> allowance_{0}; ///< what may be taken into use before free memory is returned
 };

@@ -100,8 +100,9 @@ private:
     void release_to_source(lifetime_chunk* chunk) noexcept;
 
     platform::mutex mutex_;
-    std::atomic<block_source*> source_{nullptr};
+    std::atomic<block_source*> source_{nullptr}; // written under the lock; released with the source, acquired
     lifetime_chunk* kept_[class_count]{};
+    // Counters: sequentially consistent where they change, which is rare, and relaxed for statistics.
     std::atomic<std::size_t> held_bytes_{0};
     std::atomic<std::size_t> retained_bytes_{0};
     misaligned_block misaligned_;

@@ -13,6 +13,7 @@
 namespace tenure::inline TENURE_ABI::detail {
 
 struct job_counters {
+    // Counters: relaxed, nothing else is read by them.
     std::atomic<std::uint64_t> overflow_count{0};
     std::atomic<std::uint64_t> overflow_bytes{0};
     std::atomic<std::uint64_t> leaked_count{0};

@@ -18,7 +18,7 @@ namespace tenure::inline TENURE_ABI {
 
 namespace {
 
-std::atomic<temp_job_leak_handler> leak_handler{nullptr};
+std::atomic<temp_job_leak_handler> leak_handler{nullptr}; // released and acquired with what the handler reads
 
 void report_leak(const temp_job_leak& leak) noexcept {
     detail::job_seen.leaked_count.fetch_add(1, std::memory_order_relaxed);

@@ -17,6 +17,7 @@ namespace tenure::inline TENURE_ABI::detail {
 namespace {
 
 constexpr std::uint32_t key_of_state = 0x8000'0000; // set in the keys of a temp_state's stacks
+// Relaxed: each stack gets another key, and a thread that uses a state reads that one was made.
 std::atomic<std::uint32_t> newest_key{0};
 std::atomic<bool> was_state_made{false};
 

@@ -18,8 +18,10 @@ struct thread_record;
 /// Position of a thread's next TempJob block. It is in the thread's record and not in thread-local storage, because
 /// next_frame() reads it and closes it from another thread, possibly after this thread has ended.
 struct job_front {
+    // Released after each block, acquired by next_frame().
     atomic<std::uintptr_t> cursor{0}; ///< only the owner writes it
     /// End of the current chunk. next_frame() sets it to zero, so that the owner's next request sees the new frame.
+    // Relaxed: an owner that misses the zero allocates one more block in the frame before.
     atomic<std::uintptr_t> limit{0};
     std::uint64_t word = 0; ///< frame and owner tag, ready to combine with a block's size; only the owner uses it
 };

@@ -51,8 +51,8 @@ namespace {
 
 /// A word to mark the start of a reserved range; no other thread uses the same one.
 std::uint32_t own_mark() noexcept {
-    static constinit std::atomic<std::uint32_t> calls{0};
-    constexpr std::uint32_t odd = 0x9E37'79B1; // products of different numbers differ
+    static constinit std::atomic<std::uint32_t> calls{0}; // relaxed: each call gets another number
+    constexpr std::uint32_t odd = 0x9E37'79B1;            // products of different numbers differ
     return static_cast<std::uint32_t>(random_of_process(random_use::marks).words[0]) ^
            (calls.fetch_add(1, std::memory_order_relaxed) + 1) * odd;
 }

@@ -38,6 +38,7 @@ const void* awaited_half(const detail::atomic<std::uint64_t>& word) noexcept {
 }
 
 // Whether a report of a lock that its own thread waits for is being written: the handler of reports may lock, too.
+// The exchange elects one report; relaxed would do.
 constinit std::atomic<bool> is_reporting{false};
 
 }

@@ -33,7 +33,7 @@ const char* const arguments_file = "/proc/self/cmdline";
 
 bool are_addresses_limited() noexcept {
     enum : std::uint8_t { unknown, overcommits, never };
-    static constinit std::atomic<std::uint8_t> known{unknown};
+    static constinit std::atomic<std::uint8_t> known{unknown}; // relaxed: every thread finds the same
     if (address_limit_bytes() != SIZE_MAX) return true;
     if (known.load(std::memory_order_relaxed) == unknown) {
         char buffer[16];
@@ -150,6 +150,7 @@ namespace {
 /// The key of everything random in this process: a draw, and the sixteen random bytes that the kernel provides at exec.
 /// glibc makes the stack protector's canary of the first eight, so they are used as a key and never as a value.
 void read_key(std::uint64_t (&key)[2]) noexcept {
+    // Relaxed: a compare-exchange decides each word once, and each is read after it.
     static constinit std::atomic<std::uint64_t> drawn[2]{}; // zero: not yet
     if (drawn[0].load(std::memory_order_relaxed) == 0 || drawn[1].load(std::memory_order_relaxed) == 0) {
         std::uint64_t words[2]{};
@@ -175,7 +176,7 @@ random_words random_of_process(random_use use) noexcept {
 }
 
 std::uint64_t random_of_process() noexcept {
-    static constinit std::atomic<std::uint64_t> known{0};
+    static constinit std::atomic<std::uint64_t> known{0}; // relaxed: every thread finds the same
     std::uint64_t number = known.load(std::memory_order_relaxed);
     if (number != 0) [[likely]]
         return number;
@@ -185,7 +186,7 @@ std::uint64_t random_of_process() noexcept {
 }
 
 random_words fresh_random() noexcept {
-    static constinit std::atomic<std::uint64_t> calls{0};
+    static constinit std::atomic<std::uint64_t> calls{0}; // relaxed: each call gets another number
     std::uint64_t key[2]{}, words[2]{};
     read_key(key);
     if (!draw(words)) { // a sandbox: as different as a process can be without the kernel

@@ -96,6 +96,7 @@ namespace {
 
 using signal_function = void (*)() noexcept;
 constexpr int signal_count = 65;
+// Released before the handler is installed, acquired by it.
 constinit std::atomic<signal_function> called_on_signal[signal_count]{};
 
 void handle(int number) noexcept {

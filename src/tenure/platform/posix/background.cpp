@@ -39,6 +39,8 @@ struct own_thread_state {
     background_function function = nullptr;
     pthread_t id{};
     bool is_joinable = false;
+    // Sequentially consistent: each changes once in the life of the thread. A fork reads the phase, which guards
+    // nothing.
     std::atomic<background_phase> phase{background_phase::none};
     std::atomic<std::uint64_t> ended_at_ns{0};
     std::atomic<bool> is_stopped{false}; ///< once true, it stays true: nothing can start a thread

@@ -19,6 +19,7 @@ namespace tenure::inline TENURE_ABI::platform {
 
 namespace {
 
+// Released with what the function reads, acquired by the handler of a fault.
 constinit std::atomic<fault_function> told[4]{};
 
 // Systems report an access to an inaccessible page with one of these two.
@@ -141,6 +142,7 @@ __attribute__((noinline)) void call_on_report_stack(const report_call* call) noe
 
 /// The process that uses the report stack; zero: none. The child of a fork may find its parent here, whose thread is
 /// not in the child.
+// A lock: acquired by the compare-exchange, released by the store of zero.
 constinit std::atomic<std::uint64_t> reporting_process{0};
 
 [[nodiscard]] bool acquire_report_stack() noexcept {
@@ -173,6 +175,7 @@ void report_fault(void (*write)(const fault&, const void* argument) noexcept, co
 }
 
 bool on_fault(fault_function function) noexcept {
+    // Sequentially consistent: it elects who installs the handler. The handler does not read it.
     static constinit std::atomic<int> state{0}; // 0: not installed, 1: being installed, 2: installed, 3: refused
     bool is_listed = false;
     for (std::atomic<fault_function>& each : told) {

@@ -19,12 +19,13 @@ namespace {
 constexpr int private_flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
 
 /// Where the last mapping of a larger alignment begins; 0 if there is none, or if the addresses below it were taken.
+// Relaxed: a hint for the system.
 constinit std::atomic<std::uintptr_t> last_mapped{0};
 
 /// For address limits (ulimit -v) that leave no room to over-allocate: maps exactly `bytes`. Tries multiples of the
 /// alignment near the address that the system chooses, then near the last address found this way.
 void* map_exactly(std::size_t bytes, std::size_t alignment, int protection) noexcept {
-    static constinit std::atomic<std::uintptr_t> last_found{0};
+    static constinit std::atomic<std::uintptr_t> last_found{0}; // relaxed: a hint for the system
     constexpr int max_tries = 16;
     void* const chosen = ::mmap(nullptr, bytes, protection, private_flags, -1, 0);
     if (chosen == MAP_FAILED) return nullptr;
@@ -100,11 +101,12 @@ void* map_aligned(std::size_t bytes, std::size_t alignment, int protection) noex
 // the child of a fork finds none taken.
 struct waiting_range {
     static constexpr std::uintptr_t none = 0, changing = 1;
+    // Sequentially consistent, on a rare path: `changing` is a lock of the bytes.
     std::atomic<std::uintptr_t> begin{none};
     std::size_t bytes = 0; ///< owned by the thread that has set `begin` to `changing`
 };
 struct waiting_ranges {
-    std::atomic<std::size_t> count{0};
+    std::atomic<std::size_t> count{0}; // relaxed loads: a range that is missed waits for the next call
     waiting_range ranges[256]{};
 };
 TENURE_BEHIND_OTHERS(9) constinit waiting_ranges waiting{};

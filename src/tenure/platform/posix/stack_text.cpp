@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: MIT
 
 #include <link.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,7 +40,8 @@ int find_loaded_file(dl_phdr_info* info, std::size_t, void* context) noexcept {
         if (part.p_type != PT_LOAD || wanted.address - (info->dlpi_addr + part.p_vaddr) >= part.p_memsz) continue;
         wanted.bias = info->dlpi_addr;
         const std::string_view name{info->dlpi_name == nullptr ? "" : info->dlpi_name};
-        if (name.empty()) { // the program
+        // The program has no name in glibc. In musl it has the one that it was called by, which may be relative.
+        if (name.empty() || address_of(info->dlpi_phdr) == ::getauxval(AT_PHDR)) {
             if (::readlink("/proc/self/exe", wanted.path, sizeof wanted.path - 1) < 0) wanted.path[0] = '\0';
         } else if (name.size() < sizeof wanted.path) {
             std::memcpy(wanted.path, name.data(), name.size());

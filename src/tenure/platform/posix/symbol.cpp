@@ -19,6 +19,10 @@
 #    include <gnu/libc-version.h>
 // NOLINTNEXTLINE(readability-redundant-declaration,readability-inconsistent-declaration-parameter-name): weak here
 extern "C" __attribute__((weak)) int _dl_find_object(void* address, struct dl_find_object* found) noexcept;
+#elif defined(__linux__) && !defined(__GLIBC__)
+// Of this module, by the linker.
+// NOLINTNEXTLINE(bugprone-reserved-identifier)
+extern "C" __attribute__((weak, visibility("hidden"))) const ElfW(Ehdr) __ehdr_start;
 #endif
 
 namespace tenure::inline TENURE_ABI::platform {
@@ -106,7 +110,40 @@ bool may_be_system_code(const void* code) noexcept {
 
 void* symbol_of_c_library(const char*) noexcept { return nullptr; }
 
+#    if defined(__linux__) && !defined(__GLIBC__)
+
+namespace {
+
+/// Whether a loaded object has an address. Its header is the first that is mapped of its file.
+[[nodiscard]] bool contains(const ElfW(Ehdr) * header, std::uintptr_t address) noexcept {
+    const std::uintptr_t begin = address_of(header);
+    const auto* const parts = static_cast<const ElfW(Phdr)*>(pointer_at(begin + header->e_phoff));
+    std::uintptr_t bias = begin;
+    for (std::size_t index = 0; index < header->e_phnum; ++index) {
+        if (parts[index].p_type == PT_LOAD && parts[index].p_offset == 0) bias = begin - parts[index].p_vaddr;
+    }
+    for (std::size_t index = 0; index < header->e_phnum; ++index) {
+        if (parts[index].p_type == PT_LOAD && address - (bias + parts[index].p_vaddr) < parts[index].p_memsz)
+            return true;
+    }
+    return false;
+}
+
+}
+
+// musl is the loader as well. If the system did not load that, the program is static, or the loader was called as a
+// command: nothing tells where the C library is.
+bool may_be_system_code(const void* code) noexcept {
+    const auto* const system = static_cast<const ElfW(Ehdr)*>(pointer_at(::getauxval(AT_BASE)));
+    if (system == nullptr || &__ehdr_start == nullptr) return true;
+    return contains(system, address_of(code)) || contains(&__ehdr_start, address_of(code));
+}
+
+#    else
+
 bool may_be_system_code(const void*) noexcept { return true; }
+
+#    endif
 
 #endif
 

@@ -17,11 +17,13 @@ namespace tenure::inline TENURE_ABI::platform {
 namespace {
 
 // Uses pthread keys: their destructors run after those of C++ thread_local objects, run again (four rounds) if a key is
-// set again, and need neither allocation nor a handle on this module.
+// set again, and need neither allocation nor a handle on this module. With musl, the C++ runtime destroys thread_local
+// objects by a key of its own, whose turn may be later; what these destructors use is cleaned up in the next round.
 constexpr std::size_t max_functions = 8;
 
 struct end_slots {
     platform::mutex mutex;
+    // Written under the lock; released with the key, acquired.
     std::atomic<thread_end_function> functions[max_functions]{};
     pthread_key_t keys[max_functions]{};
 };

@@ -21,6 +21,7 @@ struct own_thread_state {
     HANDLE wake = nullptr;  ///< an event: the thread is to stop
     HANDLE ended = nullptr; ///< an event: the thread runs no code of this module any more
     HANDLE thread = nullptr;
+    // Sequentially consistent: each changes once in the life of the thread, and guards nothing.
     std::atomic<bool> has_begun{false}; ///< to run code of this module
     std::atomic<background_phase> phase{background_phase::none};
     std::atomic<bool> is_stopped{false}; ///< once true, it stays true: nothing can start a thread

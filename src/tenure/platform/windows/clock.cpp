@@ -15,7 +15,7 @@ namespace {
 constexpr std::uint64_t second_ns = 1'000'000'000;
 
 [[nodiscard]] std::uint64_t counts_per_second() noexcept {
-    static constinit std::atomic<std::uint64_t> known{0};
+    static constinit std::atomic<std::uint64_t> known{0}; // relaxed: every thread finds the same
     std::uint64_t rate = known.load(std::memory_order_relaxed);
     if (rate != 0) return rate;
     LARGE_INTEGER found{};

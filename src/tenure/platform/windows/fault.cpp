@@ -13,6 +13,7 @@ namespace tenure::inline TENURE_ABI::platform {
 
 namespace {
 
+// Released with what the function reads, acquired by the handler of a fault.
 constinit std::atomic<fault_function> told[4]{};
 
 [[nodiscard]] fault_access access_of(ULONG_PTR kind) noexcept {
@@ -35,7 +36,7 @@ LONG __stdcall handle_fault(EXCEPTION_POINTERS* information) noexcept {
     return EXCEPTION_CONTINUE_SEARCH;
 }
 
-constinit std::atomic<bool> is_fault_reported{false};
+constinit std::atomic<bool> is_fault_reported{false}; // a lock: acquired by the exchange, released by the store
 
 [[nodiscard]] bool begin_fault_report() noexcept {
     constexpr unsigned max_looks = 2'000;
@@ -63,6 +64,7 @@ void report_fault(void (*write)(const fault&, const void* argument) noexcept, co
 }
 
 bool on_fault(fault_function function) noexcept {
+    // Sequentially consistent: it elects who installs the handler. The handler does not read it.
     static constinit std::atomic<int> state{0}; // 0: not installed, 1: installed, 2: refused
     bool is_listed = false;
     for (std::atomic<fault_function>& each : told) {

@@ -25,6 +25,7 @@ constinit range_table counted{};
 /// VirtualAlloc2 of Windows 10 takes an alignment.
 void* reserve_with_alignment(std::size_t bytes, std::size_t alignment, bool& is_known) noexcept {
     using allocate = void*(__stdcall*)(HANDLE, void*, SIZE_T, ULONG, ULONG, MEM_EXTENDED_PARAMETER*, ULONG);
+    // Relaxed: every thread finds the same code of the system.
     static constinit std::atomic<allocate> known{nullptr};
     static constinit std::atomic<bool> is_missing{false};
     is_known = false;

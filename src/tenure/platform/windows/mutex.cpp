@@ -19,6 +19,7 @@ namespace {
 constexpr int looks_before_sleep = 100;
 
 // Whether a report of a lock that its own thread waits for is being written: the handler of reports may lock, too.
+// The exchange elects one report; relaxed would do.
 constinit std::atomic<bool> is_reporting{false};
 
 }

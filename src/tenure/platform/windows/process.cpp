@@ -65,6 +65,7 @@ void draw(random_words& to) noexcept {
 }
 
 struct drawn_words {
+    // A compare-exchange decides each word once. Readers acquire the last one, so they see the others.
     std::atomic<std::uint64_t> words[4]{}; ///< zero: not yet
 };
 constinit drawn_words drawn_for[4]{};

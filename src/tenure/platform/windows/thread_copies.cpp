@@ -41,7 +41,7 @@ struct copy_head {
 struct all_copies {
     SRWLOCK lock = SRWLOCK_INIT; // guards the list
     copy_head* first = nullptr;
-    std::atomic<DWORD> slot{TLS_OUT_OF_INDEXES};
+    std::atomic<DWORD> slot{TLS_OUT_OF_INDEXES}; // a compare-exchange decides once; acquired
 };
 constinit all_copies copies{};
 

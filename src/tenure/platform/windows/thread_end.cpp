@@ -24,6 +24,7 @@ constexpr std::uint32_t max_rounds = 4;
 
 struct end_slots {
     platform::mutex mutex;
+    // Written under the lock; released, and acquired by the ends of threads.
     std::atomic<thread_end_function> functions[max_functions]{};
     std::atomic<DWORD> fiber_slot{FLS_OUT_OF_INDEXES};
 };
@@ -143,7 +144,7 @@ bool at_thread_end(thread_end_function function) noexcept {
 
 bool is_process_ending() noexcept {
     using query = BOOLEAN(__stdcall*)();
-    static constinit std::atomic<query> known{nullptr};
+    static constinit std::atomic<query> known{nullptr}; // relaxed: every thread finds the same code of the system
     query asked = known.load(std::memory_order_relaxed);
     if (asked == nullptr) {
         asked = function_of<query>(L"ntdll.dll", "RtlDllShutdownInProgress");

@@ -78,8 +78,7 @@ struct pool_layout {
 
 }
 
-extern "C" __attribute__((alias("tenure_debug_pool_layout")))
-const tenure::detail::pool_layout_object tenure_debug_pool_layout_self;
+TENURE_ALIAS(const tenure::detail::pool_layout_object, tenure_debug_pool_layout_self, tenure_debug_pool_layout);
 
 constinit const tenure::detail::pool_layout_object tenure_debug_pool_layout{
     tenure::detail::pool_layout_object::head_of(tenure::debug_layout::pool_magic, &tenure_debug_pool_layout_self,

@@ -18,7 +18,7 @@ constinit const sole_use one_thread_in_slots{
 
 namespace {
 
-constinit std::atomic<std::uint32_t> range_count{0};
+constinit std::atomic<std::uint32_t> range_count{0}; // relaxed: each range gets another number
 
 // Consecutive multiples of a fraction near the golden ratio lie far apart: the first generations of P ranges, P up to
 // 50 million, differ by 2^31 / (5 * P) uses of a slot or more. The continued fraction of step / 2^31 has no term above

@@ -20,9 +20,9 @@ struct pool_cache {
 
     explicit pool_cache(std::uint32_t room) noexcept : capacity(room) {}
 
-    atomic<std::uint32_t> count{0};
-    const std::uint32_t capacity; ///< the same in every cache of a pool
-    pool_cache* next = nullptr;   ///< in the pool's list
+    atomic<std::uint32_t> count{0}; // relaxed: its thread writes it, others read it for statistics
+    const std::uint32_t capacity;   ///< the same in every cache of a pool
+    pool_cache* next = nullptr;     ///< in the pool's list
     pool_cache* previous = nullptr;
     void* blocks[max_blocks];
 };

@@ -12,11 +12,10 @@
 #include <cstring>
 #include <type_traits>
 
+#include <tenure/base/compiler.hpp>
 #include <tenure/base/config.hpp>
 
 namespace tenure::inline TENURE_ABI::detail {
-
-__extension__ typedef unsigned __int128 wide_word;
 
 /// Whether the machine is little-endian: then a word of digits can be stored as text in one go.
 constexpr bool stores_words = std::endian::native == std::endian::little;

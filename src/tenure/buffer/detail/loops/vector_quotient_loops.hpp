@@ -14,6 +14,7 @@
 
 #include <hwy/highway.h>
 
+#include <tenure/base/compiler.hpp>
 #include <tenure/buffer/detail/vector_kernels.hpp>
 
 HWY_BEFORE_NAMESPACE();
@@ -100,21 +101,19 @@ requires(sizeof(T) <= 4) void divide_by(T* to, std::size_t count, const T* left,
         to[i] = static_cast<T>(static_cast<std::int32_t>(static_cast<real>(left[i]) * inverse));
 }
 
-__extension__ typedef unsigned __int128 two_words;
-
 /// Division by a constant as multiplication by 65 bits of its inverse: Granlund and Montgomery, Division by Invariant
 /// Integers using Multiplication, 1994, figure 4.1.
 class inverse_of_word {
 public:
     explicit inverse_of_word(std::uint64_t divisor) noexcept {
         const auto bits = static_cast<unsigned>(std::bit_width(divisor - 1));
-        const two_words rest = (two_words{1} << bits) - divisor;
+        const tenure::detail::wide_word rest = (tenure::detail::wide_word{1} << bits) - divisor;
         factor_ = static_cast<std::uint64_t>((rest << 64) / divisor + 1);
         first_shift_ = bits < 1 ? bits : 1;
         second_shift_ = bits < 1 ? 0 : bits - 1;
     }
     HWY_INLINE std::uint64_t quotient_of(std::uint64_t value) const noexcept {
-        const auto high = static_cast<std::uint64_t>(two_words{value} * factor_ >> 64);
+        const auto high = static_cast<std::uint64_t>(tenure::detail::wide_word{value} * factor_ >> 64);
         return (high + ((value - high) >> first_shift_)) >> second_shift_;
     }
 

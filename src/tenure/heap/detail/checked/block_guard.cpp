@@ -21,6 +21,7 @@ namespace {
 
 canary_keys keys_of_canaries() noexcept {
     constexpr std::size_t count = std::size(canary_keys{}.words);
+    // Relaxed: are_known is released after the words, which are the same for every thread, and acquired.
     static constinit std::atomic<std::uint64_t> known[count]{};
     static constinit std::atomic<bool> are_known{false};
     canary_keys keys{};

@@ -12,6 +12,7 @@
 #include <type_traits>
 
 #include <tenure/base/align.hpp>
+#include <tenure/base/compiler.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/platform/process.hpp>
 
@@ -52,13 +53,6 @@ using canary_keys = platform::random_words;
     std::uint64_t word = byte * std::uint64_t{0x0101'0101'0101'0101};
     TENURE_OPAQUE(word);
     return word;
-}
-
-/// Both halves of a product, one upon the other: each bit depends on all bits of both numbers.
-[[nodiscard]] TENURE_ALWAYS_INLINE std::uint64_t folded_product(std::uint64_t a, std::uint64_t b) noexcept {
-    __extension__ typedef unsigned __int128 two_words;
-    const auto product = static_cast<two_words>(a) * b;
-    return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 
 /// Two rounds of a keyed multiplication, with four independent keys: a few cycles, because each call computes one or
@@ -115,9 +109,6 @@ TENURE_ALWAYS_INLINE void set_guard(void* block, std::size_t usable, std::size_t
                                   (word_at(bytes_from(block, last)) ^ pattern);
     return differs == 0;
 }
-
-/// A vector register of every processor: a compiler's extension.
-using word_pair = std::uint64_t __attribute__((vector_size(16)));
 
 /// Fills `count` bytes, which the compiler knows.
 template<std::size_t count>

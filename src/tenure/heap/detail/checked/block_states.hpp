@@ -22,6 +22,7 @@ constexpr std::size_t unknown_size = SIZE_MAX;
 
 // A block's state byte. The thread that allocates the block writes it; the thread that frees the block exchanges it, so
 // of two frees one finds it freed. The blocks of a new page are fresh.
+// Released and acquired by the exchange of a free; who allocates the block is the only thread that has it.
 using state_byte = atomic<std::uint8_t>;
 constexpr std::uint8_t state_fresh = 0;  ///< never left its page: contents unknown
 constexpr std::uint8_t state_marked = 1; ///< left its page, never allocated: has a canary

@@ -63,7 +63,7 @@ private:
 
     small_blocks& small_;
     const heap_memory& memory_;
-    const atomic<std::uint64_t>& alone_;
+    const atomic<std::uint64_t>& alone_; // relaxed: see heap_core::alone_
 };
 
 }

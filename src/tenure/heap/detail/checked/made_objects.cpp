@@ -35,6 +35,7 @@ struct made_object {
 using made_table = locked_table<made_object>;
 constexpr platform::fork_steps steps_of_made = platform::steps_of_lock<&made_table::lock_of>;
 constinit made_table made{platform::fork_order::leaf, steps_of_made};
+// Relaxed: it chooses whose stacks are walked, and may miss one.
 constinit std::atomic<std::uint64_t> noted_count{0}; // ever
 
 /// Whether this object's whole stack is walked, which takes 1.3 us. Every object has its callers.

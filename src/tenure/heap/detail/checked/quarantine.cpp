@@ -17,13 +17,15 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
-/// What generators start from. A word is zero until the first one starts.
+/// What generators start from. A word is zero until the first one starts. Threads that start at once set the same
+/// words.
+// The first word is released last: who acquires it set reads the second one set, too, and not zero.
 constinit std::atomic<std::uint64_t> order_key[2]{};
-constinit std::atomic<std::uint64_t> started_count{0};
+constinit std::atomic<std::uint64_t> started_count{0}; // relaxed: each generator gets its own number
 
 void set_order_key(const platform::random_words& drawn) noexcept {
-    for (std::size_t each = 0; each < std::size(order_key); ++each)
-        order_key[each].store(drawn.words[each] | 1, std::memory_order_relaxed);
+    order_key[1].store(drawn.words[1] | 1, std::memory_order_relaxed);
+    order_key[0].store(drawn.words[0] | 1, std::memory_order_release);
 }
 
 }
@@ -39,7 +41,7 @@ void quarantine::start(std::size_t segment_bytes) noexcept {
 }
 
 void quarantine::start_generator() noexcept {
-    if (order_key[0].load(std::memory_order_relaxed) == 0)
+    if (order_key[0].load(std::memory_order_acquire) == 0)
         set_order_key(platform::random_of_process(platform::random_use::order)); // the same for every thread
     const std::uint64_t number = started_count.fetch_add(1, std::memory_order_relaxed) + 1;
     const std::uint64_t first = order_key[0].load(std::memory_order_relaxed);

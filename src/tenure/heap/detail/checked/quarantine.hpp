@@ -60,9 +60,9 @@ constexpr auto ring_offsets = [] {
 /// Threads   the owning thread; others read the counts.
 struct quarantine {
     struct ring {
-        std::atomic<std::uint32_t> count{0};
-        std::uint32_t first = 0; ///< position of the oldest
-        std::uint32_t aged = 0;  ///< number of those that were here when the ring was last looked at
+        std::atomic<std::uint32_t> count{0}; // written by the thread alone; released after a block, as in push()
+        std::uint32_t first = 0;             ///< position of the oldest
+        std::uint32_t aged = 0;              ///< number of those that were here when the ring was last looked at
         std::uint32_t refills = 0;
     };
 

@@ -51,10 +51,10 @@ private:
         return (address_of(block) - begin_.load(memory_order::relaxed)) / default_alignment;
     }
 
-    mutable platform::mutex mutex_; ///< guards everything below
-    atomic<std::uintptr_t> begin_{0};
-    bit_word* used_ = nullptr; ///< one bit per block
-    std::size_t next_ = 0;     ///< word at which the search begins, so that addresses are reused late
+    mutable platform::mutex mutex_;   ///< guards everything below
+    atomic<std::uintptr_t> begin_{0}; // released once the range is reserved; contains() acquires, then relaxed
+    bit_word* used_ = nullptr;        ///< one bit per block
+    std::size_t next_ = 0;            ///< word at which the search begins, so that addresses are reused late
     std::size_t live_count_ = 0;
 };
 

@@ -15,6 +15,7 @@ namespace tenure::inline TENURE_ABI::detail {
 std::uint64_t sample_schedule::random() noexcept {
     // After Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014). The time makes the children
     // of a fork differ.
+    // Relaxed: each call adds, so each gets another number.
     static constinit std::atomic<std::uint64_t> last{0};
     std::uint64_t draw = last.fetch_add(0x9E37'79B9'7F4A'7C15, std::memory_order_relaxed);
     draw += platform::random_of_process() + platform::monotonic_ns();

@@ -47,6 +47,7 @@ public:
     [[nodiscard]] static std::uint64_t random() noexcept;
 
 private:
+    // Relaxed: written one by one, and a reader between two of them takes a sample too early or too late.
     atomic<std::uint64_t> rested_at_ns_{0};
     atomic<std::uint64_t> rest_began_processor_ns_{0};
     atomic<std::uint64_t> rest_ns_{0};

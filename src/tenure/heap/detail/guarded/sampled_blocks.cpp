@@ -18,6 +18,7 @@ namespace tenure::inline TENURE_ABI::detail {
 
 namespace {
 
+// Released with the area and its table; the fault handler and may_begin() acquire it.
 constinit std::atomic<const sampled_blocks*> sampled_of_process{nullptr};
 
 bool report_fault_of_process(const platform::fault& what) noexcept {

@@ -126,6 +126,7 @@ private:
     std::uintptr_t begin_ = 0;
     table* table_ = nullptr;
     std::uint64_t turns_ = 0;
+    // Relaxed: counters and a flag, written under the lock and read without it, by which nothing else is read.
     atomic<std::size_t> live_count_{0};
     atomic<std::size_t> live_bytes_{0};
     atomic<bool> is_refused_{false}; ///< there is no memory for the area

@@ -18,7 +18,7 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
-constinit atomic<bool> is_profiling{false};
+constinit atomic<bool> is_profiling{false}; // released and acquired: see the header
 
 namespace {
 

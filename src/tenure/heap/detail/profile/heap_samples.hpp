@@ -17,6 +17,7 @@ class heap_core;
 struct thread_cache;
 
 /// Whether a profile is being recorded. Slow calls ask before they call anything below.
+// Released after the mean; heap_core::is_profiled() acquires it. Relaxed loads only choose the slow path.
 extern TENURE_API constinit atomic<bool> is_profiling;
 
 /// An allocation of the process heap. Requires  no lock is held; `block` may be nullptr.

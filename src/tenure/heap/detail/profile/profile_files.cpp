@@ -25,7 +25,7 @@ namespace {
 /// Copied when a profile begins that saves by itself: the background thread, which saves too, must not read the
 /// environment while the program changes it.
 constinit char directory[4096]{};
-constinit std::atomic<bool> is_directory_noted{false};
+constinit std::atomic<bool> is_directory_noted{false}; // released after the directory is copied, and acquired
 
 void note_directory() noexcept {
     const char* const wanted = host::environment("TENURE_PROFILE_DIR");
@@ -42,7 +42,7 @@ void note_directory() noexcept {
 }
 
 void name_profile_file(report_text& path, format::occasion why) noexcept {
-    static constinit std::atomic<std::uint32_t> file_number{0};
+    static constinit std::atomic<std::uint32_t> file_number{0}; // relaxed: each file gets another number
     const char* const folder = wanted_directory();
     if (folder != nullptr && *folder != '\0') path.text(folder).text("/");
     path.text(platform::program_name()).text(".").number(platform::process_id()).text(".");

@@ -53,6 +53,8 @@ private:
     void save_at_interval(profile_records& records, std::uint64_t now_ms, bool (*may_save)() noexcept,
                           void (*save)(profile_format::occasion) noexcept) noexcept;
 
+    // Relaxed: a compare-exchange of the time elects who saves. due_ms_ is sequentially consistent where
+    // has_intervals() and the end of the background thread meet.
     atomic<std::uint64_t> changes_saved_{0}; ///< in the last file of an interval
     atomic<std::uint64_t> due_ms_{UINT64_MAX};
     atomic<std::uint64_t> no_peak_before_ms_{0};

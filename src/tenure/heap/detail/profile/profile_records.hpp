@@ -117,6 +117,7 @@ private:
     std::uint64_t peak_ms_ = 0;
     std::uint64_t lost_ = 0;
     double awaited_bytes_ = never;
+    // Relaxed: written under the lock; what is read without it is a hint.
     atomic<bool> has_risen_{false};
     atomic<std::uint64_t> changes_{0};
 };

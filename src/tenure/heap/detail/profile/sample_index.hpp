@@ -43,6 +43,7 @@ public:
 
 private:
     struct entry {
+        // Released when it changes, acquired by contains(), which then reads that changes_ has changed.
         atomic<std::uintptr_t> address; ///< zero: free
         std::uint32_t value;
     };
@@ -57,6 +58,8 @@ private:
     void begin_change() noexcept;
     void end_change() noexcept;
 
+    // A sequence lock: the table is released whole, changes_ is released at the end of a removal, and contains()
+    // acquires both. Under the lock, and for the count, relaxed.
     atomic<table*> table_{nullptr};
     atomic<std::size_t> count_{0};
     atomic<std::uint64_t> changes_{0}; ///< odd while an entry is being removed

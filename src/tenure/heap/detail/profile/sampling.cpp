@@ -11,7 +11,7 @@
 
 namespace tenure::inline TENURE_ABI::detail::sampling {
 
-constinit atomic<std::uint64_t> mean{std::uint64_t{512} * 1024};
+constinit atomic<std::uint64_t> mean{std::uint64_t{512} * 1024}; // relaxed: see the header
 
 namespace {
 

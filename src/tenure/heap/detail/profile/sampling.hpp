@@ -20,6 +20,7 @@ namespace tenure::inline TENURE_ABI::detail::sampling {
 constexpr std::uint64_t max_mean_bytes = std::uint64_t{1} << 30;
 
 /// The mean. For debuggers: debug_layout.hpp.
+// Relaxed: is_profiling and the number of trims are released after it.
 extern constinit atomic<std::uint64_t> mean;
 
 /// Requires  1 <= `bytes` <= max_mean_bytes.

@@ -25,6 +25,7 @@
 
 namespace tenure::inline TENURE_ABI::detail {
 
+// Acquired, released, sequentially consistent: see the header.
 constinit std::atomic<background_state> background{background_state::none};
 
 namespace {
@@ -40,7 +41,7 @@ constinit urgency urgent_rounds{}; // used by the thread alone: consecutive thre
 
 // Written by the holder of background_state::running.
 constinit refusals refused_starts{};
-constinit std::atomic<std::uint64_t> retry_at_ns{0};
+constinit std::atomic<std::uint64_t> retry_at_ns{0}; // relaxed: background_state::refused is released after it
 
 struct round {
     sweep_scope scope;

@@ -124,11 +124,11 @@ private:
     heap_segment* first_ = nullptr;
     heap_segment* first_free_[page_lengths]{}; ///< by the length of a page: see heap_segment
     std::size_t segment_count_ = 0;
-    std::size_t releases_ = 0;     ///< of segments, ever
-    std::size_t mapped_bytes_ = 0; ///< of all segments
-    freed_steps freed_;            ///< pages that were released
-    atomic<std::uint32_t> counted_in_{0};
-    std::uint32_t profiles_ = 0; ///< ever
+    std::size_t releases_ = 0;            ///< of segments, ever
+    std::size_t mapped_bytes_ = 0;        ///< of all segments
+    freed_steps freed_;                   ///< pages that were released
+    atomic<std::uint32_t> counted_in_{0}; // written under the lock; released, and acquired by threads that follow
+    std::uint32_t profiles_ = 0;          ///< ever
 };
 
 }

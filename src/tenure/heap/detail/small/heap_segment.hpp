@@ -79,6 +79,7 @@ struct alignas(cache_line_bytes) small_page {
     bit_word words_with_free; ///< one bit per nonzero word of bits
     small_page* next;         ///< in the owner's list of pages with available blocks
     small_page* previous;
+    // Released with the page; who asks without a block acquires it. Relaxed under the owner's lock.
     atomic<heap_shard*> owner;
     std::uint32_t block_bytes;
     std::uint16_t capacity;
@@ -86,10 +87,12 @@ struct alignas(cache_line_bytes) small_page {
     std::uint8_t words_used;  ///< words whose blocks have been allocated at least once
     std::uint8_t class_index;
     bool is_listed;
+    // Relaxed: a hint for sweeps.
     atomic<page_age> age; ///< set by sweeps; reset, under the owner's lock, whenever a bit changes
     bool has_purged;      ///< whether one of its units may be purged
     /// Number of its blocks in the heap profile, and whether it belongs to an owner tag's shard. Written under the lock
     /// of the pages.
+    // Relaxed: a block is counted before the program gets it, so who frees it reads a count with it.
     atomic<std::uint8_t> samples_and_tagged;
     std::uint16_t purged_in; ///< number of the sweep that purged the latest
     bit_word* bits;          ///< one bit per block that was allocated and freed: own_bits, or the segment's long bits

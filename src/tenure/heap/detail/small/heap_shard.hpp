@@ -117,10 +117,11 @@ public:
     [[nodiscard]] bool valid() const noexcept;
     [[nodiscard]] platform::mutex& mutex() const noexcept { return mutex_; }
 
-    const std::uint16_t tag;           ///< of all its pages; zero: none
-    heap_shard* next = nullptr;        ///< in the heap's list, under the heap's lock
-    std::size_t user_count = 0;        ///< number of threads that allocate from it, under the heap's lock
-    heap_shard* first_of_tag = this;   ///< the tag's first shard
+    const std::uint16_t tag;         ///< of all its pages; zero: none
+    heap_shard* next = nullptr;      ///< in the heap's list, under the heap's lock
+    std::size_t user_count = 0;      ///< number of threads that allocate from it, under the heap's lock
+    heap_shard* first_of_tag = this; ///< the tag's first shard
+    // Released with the shard, acquired by walks without the lock.
     atomic<heap_shard*> next_of_tag{}; ///< of the tag's shards, from its first one on; they are only added
 
 private:
@@ -143,7 +144,7 @@ private:
     std::size_t page_count_[small_class_count]{};
     std::size_t allocated_[small_class_count]{};
     freed_steps freed_;                 ///< pages in which blocks became free
-    atomic<std::size_t> held_bytes_{0}; ///< written under the lock
+    atomic<std::size_t> held_bytes_{0}; ///< written under the lock, relaxed: a counter
 };
 
 }

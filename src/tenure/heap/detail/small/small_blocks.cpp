@@ -25,6 +25,7 @@ namespace {
 
 /// The first cache of the process, for the heap that opens it: a small process maps none.
 TENURE_BEHIND_OTHERS(1) constinit thread_cache first_cache{};
+// The exchange elects one heap; what is read with it is constant, so relaxed would do.
 constinit std::atomic<bool> is_first_taken{false};
 
 /// Returns   a zeroed place; nullptr when out of memory.
@@ -102,7 +103,7 @@ thread_cache* small_blocks::open_cache(std::uint16_t tag) noexcept {
         caches_ = cache;
     }
     cache->is_used = true;
-    cache->trims_seen = trims_.load(std::memory_order_relaxed);
+    cache->trims_seen = trims_.load(std::memory_order_acquire); // before are_counted(): see follow_trims()
     if (tag != 0 && cache->arrays == nullptr) {
         cache->arrays = static_cast<void**>(map_records(array_area_bytes));
         if (cache->arrays == nullptr) {

@@ -135,6 +135,7 @@ private:
     void* const heap_;
     const make_room_function make_room_;
     heap_shard first_shard_;
+    // Released after whether allocations are counted; acquired by threads that follow.
     atomic<std::uint32_t> trims_{0}; ///< threads that see another number empty their caches
     mutable platform::mutex mutex_;  ///< guards everything below
     heap_shard* shards_;

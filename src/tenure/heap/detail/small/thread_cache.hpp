@@ -22,6 +22,7 @@ struct quarantine;
 
 /// Free blocks of one class in one thread's cache. Only that thread moves blocks; others read the count.
 struct block_cache {
+    // Others read it for statistics: relaxed. push() releases it, for the child of a fork.
     atomic<std::uint32_t> count{0};
     std::uint32_t capacity = 0;
     void** blocks = nullptr;

@@ -66,7 +66,7 @@ private:
         return position * std::uintptr_t{0x9E37'79B9'7F4A'7C15} >> (64 - entry_bits);
     }
 
-    detail::atomic<bool> is_used_{false};
+    detail::atomic<bool> is_used_{false}; // a lock of the entries: acquired by begin(), released by end()
     entry entries_[std::size_t{1} << entry_bits]{};
 };
 
