@@ -6,6 +6,11 @@
 #   tenure_malloc, tenure_malloc_hardened    tenure_malloc.dll and, at level 1, tenure_malloc_hardened.dll: a program
 #                                            links one of them first, or `tenure run` puts it in
 
+# One build serves the programs of every compiler and C runtime: the one by GCC, as it is tested.
+if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    return()
+endif()
+
 set(dropin_dir ${PROJECT_SOURCE_DIR}/src/tenure/dropin)
 file(GLOB dropin_sources CONFIGURE_DEPENDS ${dropin_dir}/windows/*.cpp)
 list(APPEND dropin_sources ${dropin_dir}/exit_report.cpp ${dropin_dir}/figures.cpp ${dropin_dir}/observer.cpp)

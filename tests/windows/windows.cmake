@@ -198,4 +198,6 @@ foreach(example IN LISTS examples)
 endforeach()
 
 # The drop-in malloc.
-add_subdirectory(dropin/windows)
+if(TARGET tenure_malloc)
+    add_subdirectory(dropin/windows)
+endif()
