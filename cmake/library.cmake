@@ -81,6 +81,8 @@ if(WIN32)
     set(tenure_tls_options) # not the compiler's variables: base/config.hpp
 elseif(UNIX AND NOT TENURE_HAS_GLIBC)
     set(tenure_tls_options -mtls-dialect=gnu2)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(aarch64|arm64)$")
+    set(tenure_tls_options) # TLS descriptors are the default, and leave a running program's room to other libraries
 endif()
 
 # OBJECTS_OF: a library of the same level whose objects are used instead of compiling the sources.
