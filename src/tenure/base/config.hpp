@@ -200,9 +200,10 @@
 #    define TENURE_AMONG_DESTRUCTORS(name) __attribute__((destructor)) void name() noexcept
 #endif
 
-// musl has no room for initial-exec variables of a library that is loaded into a running program, and refuses it. glibc has
-// little, which TLS descriptors of other libraries, the default on 64-bit Arm, use up: in a .NET process there was none left.
-// There the library uses TLS descriptors too (cmake/library.cmake), and programs what their linker makes of them.
+// musl has no room for initial-exec variables of a library that is loaded into a running program, and refuses it. glibc
+// has little, which TLS descriptors of other libraries, the default on 64-bit Arm, use up: in a .NET process there was
+// none left. There the library uses TLS descriptors too (cmake/library.cmake), and programs what their linker makes of
+// them.
 #if defined(__linux__)
 #    include <features.h>
 #    if !defined(__GLIBC__) || defined(__aarch64__)

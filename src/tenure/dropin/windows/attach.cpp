@@ -22,7 +22,7 @@ void prepare_heap() noexcept {
 }
 
 /// Under passthrough the runtimes keep their functions, and with them their blocks.
-__attribute__((constructor)) void replace_malloc() noexcept {
+TENURE_AMONG_CONSTRUCTORS(replace_malloc) {
     if (passthrough_enabled(part::heap)) return;
     prepare_heap();
     replace_c_runtimes();

@@ -20,6 +20,7 @@ using resize_function = void*(void* heap, std::uint32_t flags, void* block, std:
 using size_function = std::size_t(void* heap, std::uint32_t flags, const void* block);
 using check_function = int(void* heap, std::uint32_t flags, const void* block);
 
+// Written before an import leads here. Relaxed: the pointee is code, and nothing else is read by it.
 constinit detail::atomic<void*> system_free{}, system_resize{}, system_size{}, system_check{};
 
 template<class Function>

@@ -56,6 +56,7 @@ constexpr std::size_t crt_functions = static_cast<std::size_t>(crt::call_new_han
 
 /// The runtimes' own functions, while they are loaded.
 struct c_runtime {
+    // Written before an import leads here. Relaxed: the pointee is code, and nothing else is read by it.
     std::array<detail::atomic<void*>, crt_functions> functions{};
 
     /// Returns   nullptr if the runtime does not have the function, or is not loaded.

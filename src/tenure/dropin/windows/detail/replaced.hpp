@@ -11,6 +11,7 @@
 #include <cstring>
 #include <cwchar>
 
+#include <tenure/base/compiler.hpp>
 #include <tenure/dropin/windows/detail/c_runtime.hpp>
 
 namespace tenure::inline TENURE_ABI::dropin {
@@ -201,7 +202,7 @@ private:
         return SIZE_MAX;
     }
     [[nodiscard]] static bool multiply(std::size_t count, std::size_t bytes, std::size_t& product) noexcept {
-        if (!__builtin_mul_overflow(count, bytes, &product)) [[likely]]
+        if (!detail::multiply_overflows(count, bytes, product)) [[likely]]
             return true;
         runtime.set_error(ENOMEM);
         return false;
