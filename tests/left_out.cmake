@@ -6,6 +6,8 @@
 set(tenure_left_out_under_emulator
     # The emulator's memory is counted as the process's.
     arenas.a_large_chunk_is_not_touched_ahead
+    temp.a_large_budget_is_reserved_and_committed_as_it_grows
+    temp.after_a_warm_up_the_next_blocks_cause_no_page_fault
     memory.reserved_addresses_cost_no_memory
     # qemu enforces no limit of addresses (ulimit -v), and no limit of mappings.
     address_limit.*
@@ -28,7 +30,7 @@ set(tenure_left_out_under_emulator
     every_float*
     # qemu ends when a process with threads forks, and that in one of some runs.
     *fork*
-    *group_child*
+    *_child.*
 )
 
 set(tenure_left_out_on_musl
