@@ -180,7 +180,8 @@ public static unsafe partial class Jem
     }
 
     /// <summary>Gets the usable size of a block that <see cref="Mallocx"/> would return. Tenure's heap allocates a
-    /// block to find out.</summary>
+    /// block to find out. Its blocks between guard pages, one in some thousands, have exactly the requested size: ask
+    /// <see cref="Sallocx"/> before you use more of a block than you requested.</summary>
     /// <param name="size">The size in bytes, at least one.</param>
     /// <param name="flags">Zero, or <c>Mallocx…</c> flags combined by <c>|</c>.</param>
     /// <returns>The size in bytes; zero if no such block can be allocated.</returns>

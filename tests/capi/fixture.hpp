@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <tenure/base/align.hpp>
 #include <tenure/base/config.hpp>
 #include <tenure/base/host.hpp>
 #include <tenure/base/options.hpp>
@@ -34,7 +35,8 @@ inline void expect_reported(const support::heard_reports& heard, std::size_t mis
 
 /// From malloc; tenure::host::free_aligned() frees it.
 [[nodiscard]] inline void* aligned_block(std::size_t bytes, std::size_t alignment) {
-    return tenure::host::aligned_from_malloc(bytes, std::max<std::size_t>(alignment, 16));
+    const std::size_t at = std::max<std::size_t>(alignment, 16);
+    return tenure::host::aligned_from_malloc(tenure::align_up(bytes, at), at); // AddressSanitizer refuses parts
 }
 
 /// A source of C functions over malloc that counts, and refuses after so many blocks.

@@ -219,16 +219,20 @@ bool put_wide_letter(bounded_text& to, const printf_conversion& asked, std::uint
     return bytes != 0;
 }
 
+[[nodiscard]] constexpr std::uint32_t code_of(wchar_t element) noexcept {
+    return static_cast<std::make_unsigned_t<wchar_t>>(element);
+}
+
 [[nodiscard]] constexpr bool is_high_surrogate(wchar_t element) noexcept {
-    return sizeof(wchar_t) == 2 && (static_cast<std::uint32_t>(element) & 0xFC00) == 0xD800;
+    return sizeof(wchar_t) == 2 && (code_of(element) & 0xFC00) == 0xD800;
 }
 
 /// The character at `text`. Where wchar_t has 16 bits, two elements can be one character: `elements` says how many.
 [[nodiscard]] std::uint32_t letter_at(const wchar_t* text, std::size_t& elements) noexcept {
-    const auto first = static_cast<std::uint32_t>(text[0]);
+    const std::uint32_t first = code_of(text[0]);
     elements = 1;
     if (!is_high_surrogate(text[0])) return first;
-    const auto second = static_cast<std::uint32_t>(text[1]);
+    const std::uint32_t second = code_of(text[1]);
     if ((second & 0xFC00) != 0xDC00) return first;
     elements = 2;
     return 0x1'0000 + ((first & 0x3FF) << 10 | (second & 0x3FF));
