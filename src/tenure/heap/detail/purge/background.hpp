@@ -33,8 +33,7 @@ enum class background_state : std::uint8_t {
 };
 // Released with what the thread has written, acquired by who starts the next one. Its end and a free are sequentially
 // consistent: see heap_memory::note_freed(). Relaxed loads only ask whether it is worth a look.
-// Not exported: the drop-in reads it before the loader has relocated it, when no address through a table is right.
-extern TENURE_LOCAL std::atomic<background_state> background;
+extern TENURE_API std::atomic<background_state> background;
 
 /// Whether the system, which has refused the thread, may be asked again: after a second, then at longer intervals, up
 /// to a minute.
